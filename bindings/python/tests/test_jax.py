@@ -168,7 +168,7 @@ def test_jit_against_op_by_op():
     assert [own.name for own in compared.own] == ["lax.add"]
     plainly, fuses = (seen["groups"][0]["sentence"] for seen in compared.why.answers["t2"].data["seen"])
     assert plainly == "rounds every operation as written, to nearest even" and fuses.startswith("fuses `a * b` into the sum")
-    assert "saw[1] is jax.jit on cpu" in str(compared) and "cannot be seen" in str(compared)
+    assert "jax.jit on cpu: the evaluation that fuses" in str(compared) and "cannot be seen" in str(compared)
     data = json.loads(json.dumps(compared.as_dict()))
     assert data["first"]["line"] == compared.first.place.line and not data["equal"]
 

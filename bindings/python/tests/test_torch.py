@@ -238,7 +238,7 @@ def test_an_operation_is_explained_on_both_sides():
     assert compared.first.name == "aten.add.Tensor" and [own.name for own in compared.own] == ["aten.add.Tensor"]
     assert compared.why.trace.text() == "self + 0.3f * other"
     assert compared.why.trace.operations[0].place == compared.first.place
-    assert "saw[0] is cpu, saw[1] is cpu in float64" in str(compared)
+    assert "\ncpu: " in str(compared) and "\ncpu in float64: " in str(compared)
 
 
 def test_what_torch_compile_makes():

@@ -111,3 +111,26 @@ fn a_barrier_that_is_waited_for_nowhere_is_found() {
     // It is that of atomics whose result goes to RZ.
     assert_eq!((taken, missed), (381, vec!["histogram 2".to_owned(); 2]));
 }
+
+/// The field of a result's barrier may name a seventh, on which nothing can wait.
+#[test]
+fn there_is_no_seventh_barrier() {
+    let mut planted = 0;
+    for (bytes, kernel) in checked() {
+        let mut changed = bytes.clone();
+        for (bundle, words) in kernel.words.chunks_exact(4).enumerate() {
+            let mut control = words[0];
+            for (place, slot) in Control(words[0]).slots().into_iter().enumerate() {
+                if slot.write_barrier().is_some() {
+                    control = with_slot(control, place, slot.with(fields::WRITE_BARRIER, 6));
+                    planted += 1;
+                }
+            }
+            let at = kernel.offset + 32 * bundle;
+            changed[at..at + 8].copy_from_slice(&control.to_le_bytes());
+        }
+        let found = cubin_hazards(&changed, Some(&kernel.name), LARGEST).unwrap();
+        assert!(found.iter().all(|finding| !finding.help.ends_with("barrier 6")), "{}", kernel.name);
+    }
+    assert!(planted > 1000, "{planted}");
+}

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use roundonce_exec::Report;
-use roundonce_ir::Kernel;
+use roundonce_ir::{Kernel, place_name};
 use roundonce_isa::{counted, grouped};
 use roundonce_why::{COLUMNS, Line, Role, wrap};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ pub struct Baseline {
     pub block: [u32; 3],
     /// What was left.
     pub buffers: Vec<BufferDigest>,
+    /// Whether lines are addresses, as in machine code.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub addresses: bool,
     /// In the order of their first results.
     pub instructions: Vec<InstructionDigest>,
 }
@@ -80,8 +83,11 @@ pub struct BaselineComparison {
 /// An instruction where two runs part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Divergent {
-    /// Its line.
+    /// Its line; of machine code its address.
     pub line: u32,
+    /// What that is called.
+    #[serde(skip)]
+    pub place: String,
     /// The line of the source that it was compiled from.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
@@ -118,6 +124,7 @@ impl Baseline {
             grid,
             block,
             buffers: buffers.iter().filter_map(buffer).collect(),
+            addresses: kernel.addresses,
             instructions: instructions.collect(),
         }
     }
@@ -179,8 +186,13 @@ impl Baseline {
         let found = self.instructions.iter().filter_map(|it| Some((!it.is_float, parts(it)?, it)));
         let (_, window, it) = found.min_by_key(|(is_other, window, _)| (*is_other, *window))?;
         let times = if window == 0 { [1, 1] } else { [(1 << (window - 1)) + 1, 1 << window] };
-        Some(Divergent { line: it.line, source: it.source.clone(), instruction: it.instruction.clone(), times })
+        let place = place_name(self.addresses, it.line);
+        Some(Divergent { line: it.line, place, source: it.source.clone(), instruction: it.instruction.clone(), times })
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn extent([x, y, z]: [u32; 3]) -> String {
@@ -195,7 +207,7 @@ impl Divergent {
             [first, last] if first == last => format!("the time number {first} that a thread runs it"),
             [first, last] => format!("between the times number {first} and {last} that a thread runs it"),
         };
-        format!("line {}{source}  {}, {times}", self.line, self.instruction)
+        format!("{}{source}  {}, {times}", self.place, self.instruction)
     }
 }
 

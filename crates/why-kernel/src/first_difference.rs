@@ -218,8 +218,11 @@ impl Part {
 /// What an instruction gave in one of two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Computation {
-    /// The instruction's line.
+    /// The instruction's line; of machine code its address.
     pub line: u32,
+    /// What that is called.
+    #[serde(skip)]
+    pub place: String,
     /// The instruction as written.
     pub instruction: String,
     /// What it was compiled from, where the module says it.
@@ -422,6 +425,7 @@ pub(crate) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLin
     let computed = product.into_iter().chain(&line.computed);
     Computation {
         line: line.line,
+        place: kernel.place_name(line.line),
         instruction: line.text.clone(),
         source: kernel.source_locs[line.loc as usize].source.clone(),
         operands: show(&line.operands),

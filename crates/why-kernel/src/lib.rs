@@ -125,6 +125,9 @@ pub struct KernelAnswer {
     /// Lines of float additions to memory, in an order that nothing fixes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unordered: Vec<u32>,
+    /// Whether lines are addresses, as in machine code.
+    #[serde(skip)]
+    pub addresses: bool,
     /// What to do so that both sides agree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
@@ -246,6 +249,7 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
         seen,
         not_exact: search.not_exact.clone(),
         unordered: unordered(kernel),
+        addresses: kernel.addresses,
     })
 }
 

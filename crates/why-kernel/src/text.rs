@@ -3,6 +3,7 @@
 use crate::{
     Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
 };
+use roundonce_ir::place_name;
 use roundonce_isa::{counted, grouped};
 use roundonce_why::{COLUMNS, Line, Outcome, Role, advice_lines, evidence_text, wrap};
 
@@ -54,9 +55,9 @@ impl KernelAnswer {
             ));
         }
         if !self.unordered.is_empty() {
-            let at: Vec<String> = self.unordered.iter().map(u32::to_string).collect();
+            let at: Vec<String> = self.unordered.iter().map(|&line| place_name(self.addresses, line)).collect();
             doubts.push(format!(
-                "It adds floats in memory atomically (line {}): in which order is left to chance on a GPU; here it is \
+                "It adds floats in memory atomically ({}): in which order is left to chance on a GPU; here it is \
                  that of the threads.",
                 at.join(", ")
             ));
@@ -201,7 +202,7 @@ impl FirstDifference {
         for (side, computation) in sides.into_iter().zip([&self.first, &self.second]) {
             lines.push(Line::default());
             let place = Line::of(Role::Label, format!("{side}, "))
-                .and(Role::Plain, format!("{}, line {}", self.thread.name(), computation.line));
+                .and(Role::Plain, format!("{}, {}", self.thread.name(), computation.place));
             lines.push(if computation.source.is_empty() {
                 place
             } else {

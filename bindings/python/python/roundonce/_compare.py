@@ -150,7 +150,6 @@ class Comparison:
         """Asks `why` about what the two sides gave for a value of a trace; what stands against it is a note."""
         try:
             trace, node = make()
-            trace.notes.append(f"saw[0] is {self.sides[0]}, saw[1] is {self.sides[1]}")
             operations = trace.needed(node)
             chosen = None
             if not any(operation.is_reduction for operation in operations):
@@ -160,7 +159,10 @@ class Comparison:
                 trace.notes.append(
                     f"{chosen.size:,} of {seen[0].size:,} elements were looked at, as many that differ as others if there are"
                 )
-            answer = ask(trace, node, list(seen), {"toolchain": toolchain}, chosen)
+            # Of a side against itself the second has a name of its own.
+            first, second = self.sides
+            named = {first: seen[0], second if second != first else f"{second} again": seen[1]}
+            answer = ask(trace, node, named, {"toolchain": toolchain}, chosen)
             self.why = FunctionReport(trace, {node.name: answer})
         except (Untraceable, Error, ValueError, ImportError) as error:
             self.notes.append(f"why is not known: {error}")

@@ -183,7 +183,7 @@ impl Late {
     }
 
     fn issue(&mut self, at: usize, slot: Slot, effects: &Effects, is_late: bool) {
-        let bit = |barrier: Option<u32>| barrier.filter(|barrier| *barrier < 6).map(|barrier| 1 << barrier);
+        let bit = |barrier: Option<u32>| existing(barrier).map(|barrier| 1 << barrier);
         for name in &effects.writes {
             let name = usize::from(*name);
             self.writes[name] = if is_late { bit(slot.write_barrier()).unwrap_or(NEVER) } else { 0 };
@@ -201,6 +201,11 @@ impl Late {
             }
         }
     }
+}
+
+/// There are six barriers; a field may name a seventh, on which nothing can wait.
+fn existing(barrier: Option<u32>) -> Option<u32> {
+    barrier.filter(|barrier| *barrier < 6)
 }
 
 /// A kernel's code with what is known of it.
@@ -284,7 +289,7 @@ impl Checked<'_> {
                     tell(at, *name, read, "overwritten before it is read");
                 }
             }
-            if let Some(barrier @ 0..6) = self.slot(at).write_barrier() {
+            if let Some(barrier) = existing(self.slot(at).write_barrier()) {
                 let unit = self.unit(at);
                 late.cover(1 << barrier, |since| self.unit(since) == unit);
             }
@@ -345,7 +350,7 @@ impl Checked<'_> {
             8 * since
         );
         let slot = self.slot(since);
-        let barrier = if what.ends_with("written") { slot.write_barrier() } else { slot.read_barrier() };
+        let barrier = existing(if what.ends_with("written") { slot.write_barrier() } else { slot.read_barrier() });
         let help = match barrier {
             Some(barrier) => format!("wait for barrier {barrier}"),
             None => format!("`{before}` counts on no barrier"),
