@@ -1,6 +1,8 @@
 //! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
 //! [`ExactNumber::round`].
 
+use std::hint::black_box;
+
 use crate::flushed;
 use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding, Unpacked, unpack};
 
@@ -8,28 +10,36 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
     if negative { format.sign_mask() | magnitude } else { magnitude }
 }
 
-/// What the host rounds once, to nearest even: f32 and f64. `None` of what it has no answer for: other formats and
-/// roundings, NaNs, and with `flush` what may be subnormal.
+/// What the host rounds once, to nearest even: f32 and f64 whose exponents are in the middle half, so that no quotient
+/// and no root is subnormal or infinite, whatever a program told the processor to do with those.
 fn by_host(
-    (format, rounding, flush): (Format, Rounding, bool),
+    (format, rounding): (Format, Rounding),
+    operands: &[u64],
     single: impl Fn() -> f32,
     double: impl Fn() -> f64,
 ) -> Option<u64> {
-    if rounding != Rounding::NearestEven {
+    if rounding != Rounding::NearestEven || !operands.iter().all(|&bits| is_moderate(format, bits)) {
         return None;
     }
-    let (result, is_nan, is_normal) = match format {
-        Format::F32 => {
-            let result = single();
-            (u64::from(result.to_bits()), result.is_nan(), result.abs() > f32::MIN_POSITIVE)
-        }
-        Format::F64 => {
-            let result = double();
-            (result.to_bits(), result.is_nan(), result.abs() > f64::MIN_POSITIVE)
-        }
+    let result = match format {
+        Format::F32 => single().to_bits().into(),
+        Format::F64 => double().to_bits(),
         _ => return None,
     };
-    (!is_nan && (is_normal || !flush)).then_some(result)
+    host_rounds_to_nearest().then_some(result)
+}
+
+/// Whether a number's exponent is in the middle half of the format's, two away from its ends.
+fn is_moderate(format: Format, bits: u64) -> bool {
+    let exponent = (bits & format.magnitude_mask()) >> format.frac_bits();
+    let quarter = 1 << (format.exp_bits() - 2);
+    (quarter + 2..3 * quarter - 2).contains(&exponent)
+}
+
+/// Whether this thread's arithmetic rounds to nearest: a third lies nearer to the number above it, in magnitude.
+fn host_rounds_to_nearest() -> bool {
+    let third = |one: f32| (black_box(one) / black_box(3.0)).to_bits() & 0x7fff_ffff;
+    third(1.0) == 0x3eaa_aaab && third(-1.0) == 0x3eaa_aaab
 }
 
 fn single(bits: u64) -> f32 {
@@ -48,7 +58,7 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
     let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
     let double = || f64::from_bits(a) / f64::from_bits(b);
-    let result = by_host((format, rounding, flush), || single(a) / single(b), double);
+    let result = by_host((format, rounding), &[a, b], || single(a) / single(b), double);
     result.unwrap_or_else(|| quotient(profile, format, rounding, flush, a, b))
 }
 
@@ -144,9 +154,9 @@ fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u
 /// ```
 pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
     let a = flushed(format, flush, a);
-    // The root of a number that is not negative is none of those that are flushed.
-    let result = by_host((format, rounding, false), || single(a).sqrt(), || f64::from_bits(a).sqrt());
-    result.unwrap_or_else(|| root(profile, format, rounding, a))
+    let is_positive = !format.is_negative(a);
+    let host = || by_host((format, rounding), &[a], || single(a).sqrt(), || f64::from_bits(a).sqrt());
+    is_positive.then(host).flatten().unwrap_or_else(|| root(profile, format, rounding, a))
 }
 
 fn root(profile: &Profile, format: Format, rounding: Rounding, a: u64) -> u64 {
@@ -171,10 +181,13 @@ fn root(profile: &Profile, format: Format, rounding: Rounding, a: u64) -> u64 {
 /// The f32 nearest to 1 / √a, a number in f32 above 0, where the host's f64 says it: root and quotient are each off by
 /// half of a unit, so that what lies further from the middle between two f32 is on its side of it.
 fn nearest_reciprocal_root(a: f32) -> Option<f32> {
+    if a <= 0.0 || !is_moderate(Format::F32, a.to_bits().into()) {
+        return None;
+    }
     const MIDDLE: u64 = 1 << 28;
     let near = 1.0 / f64::from(a).sqrt();
     let below = near.to_bits() % (2 * MIDDLE);
-    (a > 0.0 && a.is_finite() && below.abs_diff(MIDDLE) > 8).then_some(near as f32)
+    (below.abs_diff(MIDDLE) > 8 && host_rounds_to_nearest()).then_some(near as f32)
 }
 
 /// 1 / √a, rounded once.

@@ -198,11 +198,6 @@ impl Region {
                     cost.add(self.nodes[end].cost);
                     self.nodes[end].next
                 }
-                Next::Branch { .. } => {
-                    cost = self::cost(code, node.start, node.end, Next::Exit(0));
-                    self.exits.push(Exit::At(ProgramPoint { at: node.end, ..node.start }));
-                    Next::Exit(self.exits.len() - 1)
-                }
                 next => next,
             };
             let stores = self.nodes.len();
@@ -356,8 +351,10 @@ impl RegionBuilder<'_, '_> {
         let next = match block.terminator {
             Terminator::Exit => PendingNext::Jump(PendingTarget::Exit(self.exit(Exit::Ended))),
             Terminator::Jump(target) => PendingNext::Jump(self.block_target(*target, stored)),
+            // Where lanes diverge the code takes a side exit: nothing may be stored before.
+            Terminator::Branch { .. } if stored => PendingNext::Exit(self.exit(Exit::At(terminator))),
             Terminator::Branch { pred, then, otherwise } => {
-                let (then, otherwise) = (self.block_target(*then, stored), self.block_target(*otherwise, stored));
+                let (then, otherwise) = (self.block_target(*then, false), self.block_target(*otherwise, false));
                 PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false }
             }
             Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),

@@ -317,6 +317,26 @@ fn lanes_that_part() {
     }
 }
 
+/// Lanes part behind a store that nothing else in the loop is behind: it is made once.
+#[test]
+fn lanes_that_part_behind_a_store() {
+    let program = lowered(
+        ".version 8.0\n.target sm_80\n.address_size 64
+         .visible .entry k(.param .u64 x, .param .u64 y) {
+         .reg .pred %p<3>; .reg .f32 %f<3>; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+         ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 64; add.s64 %rd3, %rd1, %rd2; mov.u32 %r2, 0;
+         M: ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, 0f3f800000; setp.gt.f32 %p1, %f1, 0f40000000;
+         st.global.f32 [%rd3], %f1; @%p1 bra L; bra.uni N;
+         L: add.u32 %r2, %r2, 1;
+         N: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 8; @%p2 bra M;
+         ret; }",
+    );
+    for block in [16, 32, 64, 128] {
+        Case::line(&program, "k", 1, block, vec![zeros(1), words(16 * block as usize, 1, 0)])
+            .hold("a store, then a branch");
+    }
+}
+
 /// A loop that lanes leave at different times may be given up by the interpreter where native code, which counts tile by
 /// tile, still goes on; otherwise they agree.
 #[test]

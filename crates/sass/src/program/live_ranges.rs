@@ -57,7 +57,6 @@ pub(super) fn split(kernel: &mut Kernel) {
     let mut named: Vec<u32> = Vec::new();
     let mut now = vec![NONE; kernel.registers.len()];
     for (block, entry) in kernel.blocks.iter_mut().zip(&entries) {
-        now.fill(NONE);
         entry.iter().for_each(|(register, &value)| now[register.0 as usize] = value);
         for instruction in &mut block.instructions {
             let guarded = instruction.guard.is_some();
@@ -89,6 +88,11 @@ pub(super) fn split(kernel: &mut Kernel) {
             for (register, &value) in &entries[next] {
                 values.join(value, held(&now, *register));
             }
+        }
+        // Of this block alone: filling all of it for every block would take as long as both together are long.
+        entry.keys().for_each(|register| now[register.0 as usize] = NONE);
+        for instruction in &block.instructions {
+            instruction.op.registers(|_, register| now[register.0 as usize] = NONE);
         }
     }
     rename(kernel, &mut values, &named);

@@ -108,9 +108,12 @@ impl Pairs {
 /// Gives the pairs of a kernel a register each.
 pub(super) fn join(kernel: &mut Kernel) {
     let mut pairs = Pairs::of(kernel);
+    let kernel_widths = kernel.registers.clone();
     for block in &mut kernel.blocks {
-        // What the registers were last written by in this block, where that was a half of a whole.
-        let mut of_whole: HashMap<Reg, (Reg, u32)> = HashMap::new();
+        // What the registers were last written by in this block, where that was a half of a whole: that, which writing of
+        // the whole it was, and the half's place in it.
+        let mut of_whole: HashMap<Reg, (Reg, u32, u32)> = HashMap::new();
+        let mut writes: HashMap<Reg, u32> = HashMap::new();
         let mut code = Vec::with_capacity(block.instructions.len());
         for mut instruction in std::mem::take(&mut block.instructions) {
             let mut more = Vec::new();
@@ -126,11 +129,16 @@ pub(super) fn join(kernel: &mut Kernel) {
                 pairs.written(&instruction.op, |pair, half, is_whole| {
                     of_whole.remove(&half);
                     if let Op::Extract { a: Operand::Reg(whole), width: Width::B64, shift, .. } = instruction.op {
-                        of_whole.insert(half, (whole, shift));
+                        of_whole.insert(half, (whole, writes.get(&whole).copied().unwrap_or(0), shift));
                     }
                     if pair.is_usable && is_whole {
                         let known = match (of_whole.get(&pair.low), of_whole.get(&pair.high)) {
-                            (Some((one, 0)), Some((other, 32))) if one == other => Some(*one),
+                            (Some((one, writing, 0)), Some((other, last, 32)))
+                                if (one, writing) == (other, last)
+                                    && *writing == writes.get(one).copied().unwrap_or(0) =>
+                            {
+                                Some(*one)
+                            }
                             _ => None,
                         };
                         more.push(match known {
@@ -140,6 +148,11 @@ pub(super) fn join(kernel: &mut Kernel) {
                     }
                 });
             }
+            instruction.op.registers(|role, register| {
+                if role == Role::Def && kernel_widths[register.0 as usize] == Width::B64 {
+                    *writes.entry(register).or_default() += 1;
+                }
+            });
             let loc = instruction.loc;
             code.push(instruction);
             code.extend(more.into_iter().map(|op| Instruction { op, guard: None, loc }));
@@ -226,6 +239,13 @@ mod tests {
         let whole =
             [half(2, 0, 0), half(3, 0, 32), copy(6, Reg(0)), half(2, 1, 0), pack(4), half(3, 1, 32), copy(6, Reg(1))];
         assert_eq!(code, [&whole[..], &[copy(5, Reg(6))]].concat());
+    }
+
+    #[test]
+    fn halves_of_a_whole_that_is_written_between_them_are_joined() {
+        let again = copy(0, Reg(1));
+        let code = joined(vec![half(2, 0, 0), again.clone(), half(3, 0, 32), pack(4)]);
+        assert_eq!(code, [half(2, 0, 0), again, half(3, 0, 32), pack(6), copy(4, Reg(6))]);
     }
 
     /// A load of a pair that is taken together, and what is only copied.
