@@ -405,6 +405,8 @@ pub struct Kernel {
     pub source_locs: Vec<SourceLoc>,
     /// Whether places are numbered by addresses, as machine code is, and not by lines.
     pub addresses: bool,
+    /// Whether several elements that are accessed together lie at a multiple of all their bytes, and not only of one's.
+    pub aligned_vectors: bool,
     /// Blocks that an assembler does not join with the one before, even where nothing else leads to them: the body of
     /// a function that was inlined, what follows it, and what follows a fence that no engine needs.
     pub separate: Vec<usize>,
@@ -431,6 +433,7 @@ impl Kernel {
             blocks: Vec::new(),
             source_locs: vec![SourceLoc { line: 0, text: String::new(), source: String::new(), span: 0..0 }],
             addresses: false,
+            aligned_vectors: false,
             separate: Vec::new(),
         }
     }

@@ -100,6 +100,30 @@ impl Interpreter<'_> {
         self.config.static_shared as u64 + self.config.dynamic_shared as u64
     }
 
+    /// Fails where elements that are accessed together do not lie at a multiple of all their bytes, if they must.
+    fn check_vector(&mut self, address: Operand, offset: i64, bytes: u32, count: usize) -> Outcome {
+        if count < 2 || !self.code.kernel.aligned_vectors {
+            return Ok(());
+        }
+        let all = (bytes * count as u32).next_power_of_two();
+        let fits = |at: u64| at & (u64::from(all) - 1) == 0;
+        let aligned = match self.address_pattern(address, offset) {
+            AddressPattern::Uniform(at) => fits(at),
+            AddressPattern::Affine(stride) => fits(stride as u64) && self.addresses.iter().all(|&row| fits(row)),
+            AddressPattern::Varying => false,
+        };
+        if aligned {
+            return Ok(());
+        }
+        let width = self.address_width(address);
+        self.widen_operand(0, address, width);
+        let place = |lane: usize| self.wide[0][lane].wrapping_add(offset as u64) & width.mask();
+        match self.active.mask.lanes().find(|&lane| !fits(place(lane))) {
+            Some(lane) => Err(Self::misaligned(lane, place(lane), all)),
+            None => Ok(()),
+        }
+    }
+
     /// Loads one element for one lane.
     #[inline]
     pub(super) fn read_lane(&mut self, space: Space, lane: usize, address: u64, bytes: u32) -> Outcome<u64> {
@@ -201,6 +225,7 @@ impl Interpreter<'_> {
         foldable: bool,
     ) -> Outcome {
         let Some(first) = self.first_active() else { return Ok(()) };
+        self.check_vector(address, offset, bytes, d.len())?;
         let pattern = self.address_pattern(address, offset);
         // A vector load may overwrite its own address register: only the lanewise path reads all elements before it writes.
         let overwrites = d.len() > 1 && d.iter().flatten().any(|&reg| Operand::Reg(reg) == address);
@@ -291,6 +316,7 @@ impl Interpreter<'_> {
         address: Operand,
         offset: i64,
     ) -> Outcome {
+        self.check_vector(address, offset, bytes, values.len())?;
         let mut left = self.active.mask;
         let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
         match self.address_pattern(address, offset) {

@@ -61,8 +61,8 @@ pub(super) struct AccessSite {
     pub(super) cache: i64,
     pub(super) space: Space,
     pub(super) access: Access,
-    /// The size of an element.
-    pub(super) bytes: u32,
+    /// What a lane's address must be a multiple of.
+    pub(super) align: u32,
     /// From the first byte accessed to one past the last, over all lanes.
     pub(super) span: u64,
     /// The address operand and its shape, and the bytes that a lane accesses from there: for alias checks.

@@ -177,13 +177,13 @@ impl CodeInstance {
     /// Fills a site's inline cache after a miss.
     fn fill_cache(&mut self, site: usize, segments: &[SegmentView]) -> CacheFill {
         let address = self.get(header::ADDRESS);
-        let AccessSite { access, span, bytes, .. } = self.code.sites[site];
+        let AccessSite { access, span, align, .. } = self.code.sites[site];
         let allows = |segment: &SegmentView| {
             let offset = address.checked_sub(segment.base).filter(|&offset| offset < segment.bytes);
             offset.is_some_and(|offset| segment.bytes - offset >= span) && (segment.writable || access == Access::Load)
         };
         let Some(segment) = segments.iter().position(allows) else { return CacheFill::Invalid };
-        if !address.is_multiple_of(bytes.into()) {
+        if !address.is_multiple_of(align.into()) {
             return CacheFill::Invalid;
         }
         self.cached[site] = Some(segment);
@@ -200,10 +200,10 @@ impl CodeInstance {
     }
     /// Writes a site's inline cache into the frame, for this run's segments.
     fn refresh_cache(&mut self, site: usize, segments: &[SegmentView]) {
-        let AccessSite { cache, span, bytes, .. } = self.code.sites[site];
+        let AccessSite { cache, span, align, .. } = self.code.sites[site];
         let Some(segment) = self.cached[site].map(|segment| segments[segment]) else { return };
         self.set(cache, segment.base);
-        self.set(cache + 8, (segment.bytes - span) / u64::from(bytes) + 1);
+        self.set(cache + 8, (segment.bytes - span) / u64::from(align) + 1);
         self.set(cache + 16, segment.host.wrapping_sub(segment.base));
     }
 }

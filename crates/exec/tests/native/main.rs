@@ -337,6 +337,29 @@ fn lanes_that_part_behind_a_store() {
     }
 }
 
+/// A vector lies at a multiple of all its bytes.
+#[test]
+fn vectors_that_are_not_aligned() {
+    for (access, aligned) in [
+        ("ld.global.v2.f32 {%f1, %f2}, [%rd3+8]", true),
+        ("ld.global.v2.f32 {%f1, %f2}, [%rd3+4]", false),
+        ("st.global.v4.f32 [%rd3+8], {%f1, %f2, %f1, %f2}", false),
+        ("st.global.v4.f32 [%rd3+16], {%f1, %f2, %f1, %f2}", true),
+    ] {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64
+             .visible .entry k(.param .u64 x, .param .u64 y) {{
+             .reg .f32 %f<3>; .reg .b32 %r<2>; .reg .b64 %rd<4>;
+             ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 16; add.s64 %rd3, %rd1, %rd2;
+             mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000; {access}; st.global.f32 [%rd3], %f2; ret; }}"
+        );
+        let program = lowered(&text);
+        let case = Case::line(&program, "k", 1, 64, vec![zeros(1), words(16 * 64 + 16, 1, 0)]);
+        case.hold(access);
+        assert_eq!(case.run(Engine::default(), 1).0.is_ok(), aligned, "{access}");
+    }
+}
+
 /// A loop that lanes leave at different times may be given up by the interpreter where native code, which counts tile by
 /// tile, still goes on; otherwise they agree.
 #[test]

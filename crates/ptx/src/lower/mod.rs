@@ -317,6 +317,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     /// With its first block, empty.
     fn new(lowering: &'l Lowering<'m, 'a>, function: &Function<'a>, purpose: Purpose) -> Body<'l, 'm, 'a> {
         let mut kernel = Kernel::new(function.name);
+        kernel.aligned_vectors = true;
         let carry = kernel.register(Width::Pred);
         kernel.shared_bytes = lowering.shared_bytes;
         let mut body = Body {

@@ -105,6 +105,7 @@ fn with_body<T>(
     let info = Info::of(image, name, code).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
     kernel.addresses = true;
+    kernel.aligned_vectors = true;
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
     kernel.shared_bytes = info.shared_bytes;

@@ -172,9 +172,9 @@ impl Emitter<'_> {
             self.asm.bind(label);
             if reason == DeoptReason::CacheMiss {
                 // RAX is the rotated offset in the segment; the caller needs the address.
-                let AccessSite { cache, bytes, .. } = self.frame.sites[site];
-                if bytes > 1 {
-                    self.asm.push(Instruction::with2(Code::Rol_rm64_imm8, RAX, bytes.trailing_zeros()));
+                let AccessSite { cache, align, .. } = self.frame.sites[site];
+                if align > 1 {
+                    self.asm.push(Instruction::with2(Code::Rol_rm64_imm8, RAX, align.trailing_zeros()));
                 }
                 self.asm.rm(Code::Add_r64_rm64, RAX, at(FRAME, cache));
                 self.asm.mr(Code::Mov_rm64_r64, at(FRAME, header::ADDRESS), RAX);

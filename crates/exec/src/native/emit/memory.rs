@@ -44,13 +44,17 @@ impl Emitter<'_> {
         let least = pattern.iter().copied().min().unwrap_or(0);
         let most = pattern.iter().copied().max().unwrap_or(0);
         let length = u64::from(bytes) * count as u64;
+        let align = match self.launch.code.kernel.aligned_vectors {
+            true => (bytes * count as u32).next_power_of_two(),
+            false => bytes,
+        };
         let Some(from) = least.checked_add(offset).and_then(|from| i32::try_from(from).ok()) else {
             return Err(EmitError::Unsupported);
         };
         let span =
             most.abs_diff(least).checked_add(length).filter(|&span| span < 1 << 31).ok_or(EmitError::Unsupported)?;
         // All lanes must have the same alignment.
-        if pattern.iter().any(|number| number.rem_euclid(bytes.into()) != least.rem_euclid(bytes.into())) {
+        if pattern.iter().any(|number| number.rem_euclid(align.into()) != least.rem_euclid(align.into())) {
             return Err(EmitError::Unsupported);
         }
         let width = match address {
@@ -60,8 +64,8 @@ impl Emitter<'_> {
         let number = self.scalar(address, width, RCX)?;
         self.asm.rm(Code::Lea_r64_m, RAX, at(number, from.into()));
         let rotate = |emit: &mut Self| {
-            if bytes > 1 {
-                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, bytes.trailing_zeros()));
+            if align > 1 {
+                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
             }
         };
         match space {
@@ -70,16 +74,16 @@ impl Emitter<'_> {
                 let Some(room) = self.launch.config.shared_bytes().checked_sub(span) else {
                     return Err(EmitError::Unsupported);
                 };
-                self.site(|_| AccessSite { cache: 0, space, access, bytes, span, address, shape, offset, length });
+                self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 rotate(self);
-                self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(bytes)) as i32);
+                self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
                 self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * record::SHARED as i64));
             }
             Space::Global | Space::Const | Space::Generic => {
                 let site = self.site(|frame| {
                     let cache = frame.reserve(32, 32);
-                    AccessSite { cache, space, access, bytes, span, address, shape, offset, length }
+                    AccessSite { cache, space, access, align, span, address, shape, offset, length }
                 });
                 let cache = self.frame.sites[site].cache;
                 self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
