@@ -5,7 +5,7 @@
 # multiplication, and generated triples; then the verdicts of `diff` on 10,000 pairs, and matrix multiply-adds, a million elements a
 # row, against exact integers; where mdBook is installed, the book's links. One line a run; the exit status says whether all agree.
 # Last, every crate is built from its package alone, and what a release hands out is built and installed (docs/packages.md says
-# what that wants).
+# what that needs).
 #
 #   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 by default, 1.2 × 10^10 for each of the three; hours on two cores)
 #   dev/nightly.sh sanitize               (the tests of the vector kernels under the address sanitizer, and the portable
@@ -14,7 +14,7 @@
 # Where TESTFLOAT_GEN names the `testfloat_gen` of a built Berkeley TestFloat, its levels 1 and 2 of f16, f32 and f64
 # mulAdd (6 million and many more vectors each) in the four directions are verified as well, flags included.
 #
-# MPFR is built from its sources the first time (a minute): that wants make and m4 beside a C compiler.
+# MPFR is built from its sources the first time (a minute): that needs make and m4 beside a C compiler.
 # docs/nightly.md keeps the last result.
 set -eu
 cd "$(dirname "$0")/.."

@@ -82,6 +82,7 @@ package() { # BINARY ARCHITECTURE
 architectures="x86_64 aarch64"
 [ "$(uname -m)" = x86_64 ] || architectures="aarch64 x86_64"
 described=$CARGO_TARGET_DIR/described
+rm -rf "$described"
 for architecture in $architectures; do
     target=$architecture-unknown-linux-musl
     step "the command for $target"
@@ -89,19 +90,19 @@ for architecture in $architectures; do
         -p roundonce-cli --features parquet || { missing "the command for $target is left out"; continue; }
     binary=$CARGO_TARGET_DIR/$target/${profile/%dev/debug}/roundonce
     if [ "$architecture" = "$(uname -m)" ]; then
-        rm -rf "$described"
         mkdir -p "$described/man1"
         "$binary" man "$described/man1"
         for shell in bash zsh fish; do "$binary" completions $shell > "$described/$shell"; done
         python3 dev/release/third_party.py > "$described/THIRD-PARTY"
     fi
+    [ -d "$described" ] || { missing "without this machine's command nothing describes that for $target: it is left out"; continue; }
     folder=$CARGO_TARGET_DIR/roundonce-$version-$target
     stage "$binary" "$folder"
     tarball "$folder"
     package "$binary" "$([ "$architecture" = x86_64 ] && echo amd64 || echo arm64)"
 done
 
-cp "$described/THIRD-PARTY" bindings/python/THIRD-PARTY
+python3 dev/release/third_party.py > bindings/python/THIRD-PARTY
 trap 'rm -f bindings/python/THIRD-PARTY' EXIT
 for architecture in $architectures; do
     target=$architecture-unknown-linux-gnu

@@ -13,19 +13,12 @@ command -v roundonce && exit
 
 version="$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/Cargo.toml" | head -n 1)"
 releases="${ROUNDONCE_RELEASES:-$(sed -n 's/^repository = "\(.*\)"/\1/p' "$here/Cargo.toml" | head -n 1)/releases/download}"
-case "$(uname -s)" in
-Darwin) system=apple-darwin ;;
-Linux) system=unknown-linux-gnu ;;
-*) system=pc-windows-msvc ;;
-esac
-case "$(uname -m)" in
-arm64 | aarch64) target="aarch64-$system" ;;
-*) target="x86_64-$system" ;;
-esac
+# What dev/release.sh builds; elsewhere there is nothing to fetch.
+target="$(uname -m)-unknown-$(uname -s | tr '[:upper:]' '[:lower:]')-musl"
 
 fetched() {
     rm -rf "$root" && mkdir -p "$root/bin" "$root/archive"
-    curl -fsSL "$releases/v$version/roundonce-$version-$target.tar.gz" | tar -xz -C "$root/archive" || return
+    curl -fsSL "$releases/v$version/roundonce-$version-$target.tgz" | tar -xz -C "$root/archive" || return
     find "$root/archive" -type f -name 'roundonce*' -perm -u+x -exec mv {} "$root/bin/roundonce" \;
     "$root/bin/roundonce" --version > /dev/null
 }

@@ -116,16 +116,15 @@ def test_hooks(folder):
 def test_release(folder):
     """Without a command, that of the release is taken."""
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]
-    system = {"darwin": "apple-darwin", "linux": "unknown-linux-gnu"}[sys.platform]
-    machine = {"arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
-    archive = folder / f"v{version}/roundonce-{version}-{machine}-{system}.tar.gz"
+    # As dev/release.sh names it.
+    archive = folder / f"v{version}/roundonce-{version}-{os.uname().machine}-unknown-linux-musl.tgz"
     archive.parent.mkdir()
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(COMMAND, f"roundonce-{version}/roundonce")
     # No cargo: nothing is built.
     tools = folder / "tools"
     tools.mkdir()
-    for tool in "bash dirname sed head uname rm mkdir curl tar gzip find mv".split():
+    for tool in "bash dirname sed head uname tr rm mkdir curl tar gzip find mv".split():
         (tools / tool).symlink_to(shutil.which(tool))
     env = dict(ROUNDONCE_RELEASES=archive.parents[1].as_uri(), ROUNDONCE_CI_ROOT=str(folder / "root"), PATH=str(tools))
     for _ in range(2):

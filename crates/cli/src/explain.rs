@@ -36,6 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         return Ok(Status::Done);
     }
+    if rules::is_code(instruction) {
+        return Err(Failure::Input(format!("there is no code `{instruction}`: docs/reference lists all")));
+    }
     plot.as_deref().map_or(Ok(()), plot::check)?;
     let Noted { answer, notes } = explain(instruction, operands, &target.target(), &profile.profile())?;
     notes.iter().for_each(|note| output::note(note));

@@ -76,12 +76,16 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
                         }
                         server.request(request)?;
                     }
+                    Ok(Message::Notification(notification)) if notification.method == "exit" => {
+                        return Err(ServeError("the client sent `exit` without `shutdown`".to_owned()));
+                    }
                     Ok(Message::Notification(notification)) => server.notification(notification)?,
                     // Nothing is asked of the client.
                     Ok(Message::Response(_)) => {}
                 },
-                recv(results) -> result => if let Ok(done) = result {
-                    server.done(done)?;
+                recv(results) -> result => match result {
+                    Ok(done) => server.done(done)?,
+                    Err(_) => return Err(ServeError("the check of a text panicked".to_owned())),
                 },
             }
         }
@@ -160,7 +164,7 @@ impl Server<'_> {
 
     fn notification(&mut self, notification: Notification) -> Sent {
         let Notification { method, params } = notification;
-        // There is nobody to answer what cannot be read.
+        // A notification has no answer, so that one that cannot be read is ignored.
         match method.as_str() {
             "textDocument/didOpen" => match read(params) {
                 Ok(params) => self.open(params),

@@ -122,6 +122,23 @@ pub struct Explained {
     pub address: String,
 }
 
+/// Whether a text has the form of a code, as `PTX0022` has.
+///
+/// ```
+/// assert!(roundonce::rules::is_code("sass9999") && !roundonce::rules::is_code("fma.rn.f32"));
+/// ```
+pub fn is_code(text: &str) -> bool {
+    let text = text.to_uppercase();
+    let letters = text.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let of_group =
+        |group: &Group| group.rules.first().is_some_and(|rule| rule.code.strip_prefix(letters).is_some_and(is_number));
+    text.strip_prefix(letters).is_some_and(is_number) && GROUPS.iter().any(of_group)
+}
+
+fn is_number(digits: &str) -> bool {
+    digits.len() == 4 && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// What a code stands for.
 ///
 /// ```

@@ -16,7 +16,7 @@ pub struct Checked {
     pub text: String,
     /// What was found.
     pub findings: Vec<Finding>,
-    /// For each finding, the smallest input that shows what is left open there, where that was asked.
+    /// For each finding, the smallest input found that shows what is left open there, where that was asked.
     pub witnesses: Vec<Option<Witness>>,
     /// Whether they were asked for.
     pub wanted: bool,
