@@ -52,8 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let shown = |line: &String| disasm_word(asm_line(line).expect("it has a word"), Style::Exact);
     let shown: Vec<String> = code.lines.iter().map(|line| shown(line).expect("it decodes") + "\n").collect();
-    let again =
-        lower(&shown.concat(), None).unwrap_or_else(|findings| panic!("{text}---\n{shown:?}: {findings:?}"));
+    let again = lower(&shown.concat(), None).unwrap_or_else(|findings| panic!("{text}---\n{shown:?}: {findings:?}"));
     assert_eq!(run(&again, &data, &text), ran, "{text}---\n{}", shown.concat());
 });
 

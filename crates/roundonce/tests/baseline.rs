@@ -15,7 +15,15 @@ fn instruction(line: u32, is_float: bool, digests: &[&str]) -> InstructionDigest
 
 fn run(content: &str, instructions: Vec<InstructionDigest>) -> Baseline {
     let buffers = vec![BufferDigest { name: "y".to_owned(), bytes: 4, digest: content.to_owned() }];
-    Baseline { schema: 1, kernel: "k".to_owned(), grid: [1; 3], block: [64, 1, 1], buffers, instructions }
+    Baseline {
+        schema: 1,
+        kernel: "k".to_owned(),
+        grid: [1; 3],
+        block: [64, 1, 1],
+        buffers,
+        addresses: false,
+        instructions,
+    }
 }
 
 #[test]

@@ -175,6 +175,8 @@ pub(super) const TOGETHER: &[Row] = &[
     row("redux .sync .min|.max -|.abs -|.NaN .f32", "=1 1 #0xffffffff"),
     row("elect .sync", "=.b32|.pred #0xffffffff"),
     row("movmatrix .sync.aligned.m8n8.trans.b16", "=.b32 .b32"),
+    row("mma .sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "={.f32,.f32,.f32,.f32} {.b32,.b32} {.b32} {.f32,.f32,.f32,.f32}"),
+    row("mma .sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "={.f64,.f64} {.f64} {.f64} {.f64,.f64}"),
     row("bar .sync", "#0|1"),
     row("barrier .sync|.cta.sync|.sync.aligned", "#0|1"),
     row("bar .warp.sync", "#0xffffffff"),
@@ -184,9 +186,9 @@ pub(super) const TOGETHER: &[Row] = &[
 
 /// Opcodes that the generator writes itself.
 pub(super) const WRITTEN: &[&str] = &["bra", "brx", "call", "cp", "exit", "ret", "trap"];
-/// Opcodes that it does not write: what `alloca` takes must fit the stack, a barrier object must be made before it is used, a matrix's rows named by addresses of
-/// shared memory, and a texture or a surface given. `tests/kernels` has them.
+/// Opcodes that it does not write: what `alloca` takes must fit the stack, a barrier object must be made before it is used, a matrix'
+/// rows be named by addresses or descriptors of shared memory, and a texture or a surface given. `tests/kernels` has them.
 #[rustfmt::skip] // A table.
 pub(super) const NOT_WRITTEN: &[&str] = &[
-    "alloca", "ldmatrix", "mbarrier", "stackrestore", "stacksave", "stmatrix", "suld", "suq", "sured", "sust", "tex", "tld4", "txq",
+    "alloca", "ldmatrix", "mbarrier", "stackrestore", "stacksave", "stmatrix", "suld", "suq", "sured", "sust", "tex", "tld4", "txq", "wgmma", "wmma",
 ];
