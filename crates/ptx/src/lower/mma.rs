@@ -13,6 +13,8 @@ use roundonce_ir::{Fragment, IntOp, Op, Operand, Reg, ScaleOperand, Signedness, 
 use roundonce_isa::Finding;
 use std::sync::Arc;
 
+/// The most bytes that a thread reads or writes at once for a fragment: a row needs no greater alignment.
+const WIDEST: u32 = 16;
 const U16: Type = Type { kind: ScalarKind::Unsigned, bits: 16, components: 1 };
 
 /// The type of a fragment's registers.
@@ -123,8 +125,16 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let Places { addresses, offset, space } = self.places(inst, 1, &instruction, matrix, is_along)?;
         let signed = false;
         if is_along {
-            let (d, bytes) = (d.into_iter().map(Some).collect(), fragment.width.bits() / 8);
-            self.emit(Op::Load { d, space, bytes, signed, address: addresses[0], offset });
+            let bytes = fragment.width.bits() / 8;
+            // A destination may hold the address: nothing is written before all is read.
+            let read: Vec<Reg> = d.iter().map(|_| self.fresh(fragment.width)).collect();
+            for (piece, offset) in read.chunks((WIDEST / bytes) as usize).zip((offset..).step_by(WIDEST as usize)) {
+                let d = piece.iter().copied().map(Some).collect();
+                self.emit(Op::Load { d, space, bytes, signed, address: addresses[0], offset });
+            }
+            for (d, a) in d.into_iter().zip(read) {
+                self.emit(Op::Move { d, a: a.into() });
+            }
             return Ok(());
         }
         let bytes = fragment.stride / 8;
@@ -152,7 +162,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let width = fragment.width;
         if is_along {
             let bytes = width.bits() / 8;
-            self.emit(Op::Store { values, width, space, bytes, address: addresses[0], offset });
+            for (piece, offset) in values.chunks((WIDEST / bytes) as usize).zip((offset..).step_by(WIDEST as usize)) {
+                self.emit(Op::Store { values: piece.to_vec(), width, space, bytes, address: addresses[0], offset });
+            }
             return Ok(());
         }
         let in_register = fragment.in_register();
