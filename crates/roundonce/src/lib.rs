@@ -30,8 +30,8 @@ pub use roundonce_isa::{self as isa, Evaluation, Finding, Form, Instruction, SmT
 pub use roundonce_ptx as ptx;
 pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
-pub use roundonce_why::{self as why, Explained};
 pub use roundonce_translate as translate;
+pub use roundonce_why::{self as why, Explained};
 pub use roundonce_why_kernel as why_kernel;
 pub use sides::{SideProblem, sides};
 
