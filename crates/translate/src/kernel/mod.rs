@@ -1,0 +1,66 @@
+//! A program as a module of another language.
+//!
+//! A front end has lowered the module to a [`Program`]; a writer here ([`ptx`], [`spirv`]) turns the program into text that
+//! its own front end reads back to a program with the same bits. What has no counterpart is a finding at its place in the
+//! source.
+
+mod comments;
+pub mod ptx;
+pub mod spirv;
+
+use roundonce_ir::{Kernel, Program};
+use roundonce_isa::{Finding, Location};
+
+pub use comments::Comments;
+
+/// What a translation is given beside the program.
+#[derive(Clone, Debug, Default)]
+pub struct Options<'a> {
+    /// Codes of losses that are accepted: a finding with one of them becomes a warning of the [`Translation`].
+    pub allow: &'a [String],
+    /// The source's comments, which the output repeats beside the instructions that they stood at.
+    pub comments: Comments,
+    /// What the source is called in the output's line information; empty for none.
+    pub file: &'a str,
+}
+
+impl Options<'_> {
+    /// Whether a loss was accepted.
+    pub fn allows(&self, code: &str) -> bool {
+        self.allow.iter().any(|allowed| allowed == code)
+    }
+}
+
+/// A program in another language.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Translation {
+    /// The module.
+    pub text: String,
+    /// Of each kernel, in the program's order: what a launch gives for each parameter of the translated kernel.
+    pub arguments: Vec<Vec<Argument>>,
+    /// The losses that were accepted, as warnings.
+    pub losses: Vec<Finding>,
+}
+
+/// What a launch gives for a parameter of a translated kernel. Indices are of [`Kernel::params`] of the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Argument {
+    /// What it gives for a parameter of the source.
+    Param(usize),
+    /// How many bytes the buffer has that it gives for a parameter of the source.
+    BufferBytes(usize),
+    /// Memory shared by a block, of as many bytes as the launch gives beyond those that the source declares.
+    DynamicShared,
+}
+
+/// Where a finding about a place of the kernel is.
+fn location(kernel: &Kernel, loc: u32) -> Location {
+    match kernel.source_locs.get(loc as usize) {
+        Some(place) if !place.span.is_empty() => Location::Span { start: place.span.start, end: place.span.end },
+        Some(place) if place.line > 0 && !kernel.addresses => Location::Word(place.line as usize),
+        _ => Location::Whole,
+    }
+}
+
+/// Writes a program in a language.
+pub type Writer = fn(&Program, &Options<'_>) -> Result<Translation, Vec<Finding>>;
