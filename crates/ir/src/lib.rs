@@ -100,6 +100,7 @@
 
 mod cfg;
 mod contraction;
+mod equivalence;
 mod fuse;
 mod image;
 mod liveness;
@@ -116,6 +117,7 @@ use std::ops::Range;
 
 pub use cfg::Cfg;
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
+pub use equivalence::{Given, Unproved, equal};
 pub use fuse::{Writes, contract, fuse};
 pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
 pub use liveness::{LiveSet, Liveness};
