@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use symbolic::{Ending, Run, Step};
 use values::{Node, Side, Value, Values};
 
-use crate::cfg::reversed;
+use crate::cfg::depth_first;
 use crate::{Kernel, Liveness, Op, Program, Reg, Terminator, scalarize};
 
 /// What a launch of the second kernel gives for one of its parameters, by the parameters of the first.
@@ -138,12 +138,18 @@ impl<'a> Code<'a> {
             let end = target[at];
             path.into_iter().for_each(|at| target[at] = end);
         }
-        let successors: Vec<Vec<usize>> = kernel
-            .blocks
-            .iter()
-            .map(|block| block.terminator.successors().into_iter().map(|next| target[next]).collect())
-            .collect();
-        let entries = reversed(&successors).iter().map(Vec::len).collect();
+        // Of blocks that are reached alone, and a block that both ways of a branch lead to once.
+        let successors = |block: usize| {
+            let mut next: Vec<usize> =
+                kernel.blocks[block].terminator.successors().into_iter().map(|next| target[next]).collect();
+            next.sort_unstable();
+            next.dedup();
+            next
+        };
+        let mut entries = vec![0; kernel.blocks.len()];
+        for (block, _) in depth_first(target[0], kernel.blocks.len(), successors).pre {
+            successors(block).into_iter().for_each(|next| entries[next] += 1);
+        }
         let variables = variables.collect();
         Ok(Code { program, kernel, given, variables, target, entries, liveness: Liveness::of(kernel) })
     }
