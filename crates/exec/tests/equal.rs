@@ -88,14 +88,23 @@ fn changed(program: &Program, random: &mut dyn FnMut() -> u64) -> Program {
         }
     };
     let choice = random() % 5;
+    if choice == 0 {
+        // Of what only some lanes do, memory before all.
+        let instructions = kernel.blocks.iter_mut().flat_map(|block| &mut block.instructions);
+        let mut guarded: Vec<&mut Instruction> =
+            instructions.filter(|instruction| instruction.guard.is_some()).collect();
+        guarded.sort_by_key(|instruction| !matches!(instruction.op, Op::Store { .. } | Op::Atomic { .. }));
+        let count = guarded.len();
+        if count > 0
+            && let Some(guard) = &mut guarded[random() as usize % count.min(3)].guard
+        {
+            guard.expected = !guard.expected;
+        }
+        return program;
+    }
     let block = &mut kernel.blocks[place.0];
     let instruction = &mut block.instructions[place.1];
     match (choice, &mut instruction.op) {
-        (0, _) => {
-            if let Some(guard) = &mut instruction.guard {
-                guard.expected = !guard.expected;
-            }
-        }
         (1, Op::Int { args, .. }) => args.swap(0, 1),
         (1, Op::Float { args, .. }) => args.swap(0, 2),
         (1, Op::Select { a, b, .. } | Op::Compare { a, b, .. } | Op::MinMax { a, b, .. }) => std::mem::swap(a, b),
