@@ -40,6 +40,8 @@ mod smoke;
 mod sweep;
 mod terminal;
 mod threads;
+mod translate;
+mod translate_kernel;
 mod vectors;
 mod why;
 mod why_arrays;
@@ -101,6 +103,8 @@ enum Verb {
     /// SASS or SPIR-V words to their text
     #[command(after_help = examples::DISASM)]
     Disasm(disasm::Arguments),
+    /// Translate
+    Translate(translate::Arguments),
     /// Test vectors: make them, verify captured results
     #[command(after_help = examples::VECTORS)]
     Vectors(vectors::Arguments),
@@ -212,6 +216,7 @@ fn run(arguments: Arguments) -> Ended {
         Verb::Lsp(arguments) => lsp::run(&arguments),
         Verb::Asm(arguments) => asm::run(&arguments),
         Verb::Disasm(arguments) => disasm::run(&arguments),
+        Verb::Translate(arguments) => translate::run(&arguments),
         Verb::Vectors(arguments) => vectors::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
         Verb::Completions(arguments) => command_files::completions(&arguments),

@@ -298,6 +298,3 @@ fn compare_steps(first: &Run<'_, '_>, second: &Run<'_, '_>) -> Result<(), Unprov
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;
