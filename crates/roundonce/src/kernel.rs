@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters, pointer_parameters};
+use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters};
+use roundonce_ir::flow::pointer_parameters;
 use roundonce_ir::{Kernel, Param, Passing, Program, Sampler, Scalar};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
