@@ -6,7 +6,7 @@ use clap::Args;
 use roundonce::answers::{Checked, TranslationAnswer, located};
 use roundonce::kernel::{Choice, Source};
 use roundonce::spirv;
-use roundonce::translation::{NoTranslation, To, Translated, Verification, translate};
+use roundonce::translation::{NoTranslation, Options, To, Translated, Verification, translate};
 
 use crate::cuda::CudaSource;
 use crate::launch::{Assumption, spec_constants};
@@ -49,8 +49,8 @@ pub(crate) fn run(file: &Path, to: To, arguments: &KernelArguments, format: Form
         ..Choice::default()
     };
     let name = file.display().to_string();
-    let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &name, &arguments.allow)
-    {
+    let options = Options { allow: &arguments.allow, file: &name, ..Options::default() };
+    let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &options) {
         Ok(translated) => Ok(Ok(translated)),
         Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
         Err(NoTranslation::Unread(refusal)) => Err(refusal),

@@ -101,6 +101,7 @@
 mod cfg;
 mod contraction;
 mod equivalence;
+pub mod flow;
 mod fuse;
 mod image;
 mod liveness;
@@ -115,7 +116,7 @@ mod verify;
 
 use std::ops::Range;
 
-pub use cfg::Cfg;
+pub use cfg::{Cfg, Dominators};
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use equivalence::{Given, Unproved, equal};
 pub use fuse::{Writes, contract, fuse};
@@ -393,6 +394,8 @@ pub struct Kernel {
     pub param_bytes: u32,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
+    /// Whether it may use shared memory beyond that, which a launch gives: it names an array of no size, or nothing says it.
+    pub dynamic_shared: bool,
     /// Bytes of local memory of a thread.
     pub local_bytes: u32,
     /// The threads of a block that it asks for, where it does.
@@ -428,6 +431,7 @@ impl Kernel {
             push_constants: 0,
             param_bytes: 0,
             shared_bytes: 0,
+            dynamic_shared: false,
             local_bytes: 0,
             required_block: None,
             max_threads: None,

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters, pointer_parameters};
+use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters};
+use roundonce_ir::flow::pointer_parameters;
 use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 

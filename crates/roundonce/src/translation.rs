@@ -1,13 +1,17 @@
 //! Modules in another language, and what is known of their equality: a proof, or launches on the same data.
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, Launch, Options, RunError, element_formats, pointer_parameters};
+use roundonce_exec::{Arg, Buffer, Launch, RunError, element_formats};
+use roundonce_ir::flow::pointer_parameters;
 use roundonce_ir::{Given, Kernel, Param, Passing, Program, Scalar, Unproved, equal};
 use roundonce_isa::Finding;
-use roundonce_translate::kernel::{self, Argument, Comments, Translation};
+use roundonce_translate::kernel::{self, Comments};
 use roundonce_why::random::{INCREMENT, mixed};
 
+pub use roundonce_translate::kernel::{Argument, Options, Translation};
+
 use crate::answers::NoAnswer;
+use crate::exec;
 use crate::kernel::{Choice, Ready, Refusal, Source};
 
 /// A language that modules are translated to.
@@ -38,17 +42,17 @@ pub enum NoTranslation {
     NoCounterpart(Vec<Finding>),
 }
 
-/// Translates the kernel that is chosen, or where none is the whole module.
+/// Translates the kernel that is chosen, or where none is the whole module. The comments of its text are taken from it.
 ///
 /// # Errors
 /// If it cannot be read, or not be written with the same bits.
 ///
 /// ```
 /// use roundonce::kernel::{Choice, Source};
-/// use roundonce::translation::{To, translate};
+/// use roundonce::translation::{Options, To, translate};
 /// let text = ".version 7.0\n.target sm_80\n.address_size 64\n\
 ///     .visible .entry one(.param .u64 p) { .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }";
-/// let translated = translate(Source::Ptx(text), To::Ptx, &Choice::default(), "", &[]).unwrap();
+/// let translated = translate(Source::Ptx(text), To::Ptx, &Choice::default(), &Options::default()).unwrap();
 /// assert!(translated.translation.text.contains(".entry one("));
 /// assert!(translated.verify(0, 1).proof.is_ok());
 /// ```
@@ -56,8 +60,7 @@ pub fn translate(
     source: Source<'_>,
     to: To,
     choice: &Choice,
-    file: &str,
-    allow: &[String],
+    options: &Options<'_>,
 ) -> Result<Translated, NoTranslation> {
     let ready = Ready::read_all(source, choice).map_err(NoTranslation::Unread)?;
     let comments = match source {
@@ -65,7 +68,7 @@ pub fn translate(
         Source::SpirvText(text) => Comments::of_semicolons(text),
         Source::Spirv(_) | Source::Cubin(_) => Comments::default(),
     };
-    let options = kernel::Options { allow, comments, file };
+    let options = Options { comments, ..options.clone() };
     let write: kernel::Writer = match to {
         To::Ptx => kernel::ptx::write,
         To::Spirv => kernel::spirv::write,
@@ -141,7 +144,7 @@ impl Translated {
             .map(|argument| match *argument {
                 Argument::Param(param) => Given::Param(param),
                 Argument::BufferBytes(param) => Given::BufferBytes(param),
-                Argument::DynamicShared => Given::Other,
+                Argument::DynamicShared | Argument::AllShared => Given::Other,
             })
             .collect();
         let proof = if self.source.profile == other.profile {
@@ -184,19 +187,20 @@ impl Translated {
     ) {
         let threads = kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
         let launch = |program, name, args, dynamic_shared, profile: Profile| {
-            let options = Options { profile, step_limit: STEPS, ..Options::default() };
+            let options = exec::Options { profile, step_limit: STEPS, ..exec::Options::default() };
             let block = kernel.required_block.unwrap_or([threads, 1, 1]);
             let launch = Launch { program, entry: Some(name), grid: [2, 1, 1], block, args, dynamic_shared, options };
             let report = launch.run()?;
             Ok::<_, RunError>(report.buffers)
         };
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
-        let translated: Vec<Arg> = arguments.iter().map(|argument| given(argument, &args)).collect();
+        let translated: Vec<Arg> = arguments.iter().map(|argument| given(kernel, argument, &args)).collect();
         let Ok(expected) = launch(&self.source.program, &kernel.name, args, SHARED, self.source.profile) else {
             verification.failed += 1;
             return;
         };
-        let shared = if arguments.contains(&Argument::DynamicShared) { 0 } else { SHARED };
+        let takes_shared = |argument: &Argument| matches!(argument, Argument::DynamicShared | Argument::AllShared);
+        let shared = if arguments.iter().any(takes_shared) { 0 } else { SHARED };
         let found = match launch(&other.program, &other.kernel().name, translated, shared, other.profile) {
             Ok(found) => found,
             Err(error) => {
@@ -227,11 +231,12 @@ fn bytes(arg: &Arg) -> Option<Vec<u8>> {
 }
 
 /// What the translation's launch gives for a parameter.
-fn given(argument: &Argument, args: &[Arg]) -> Arg {
+fn given(kernel: &Kernel, argument: &Argument, args: &[Arg]) -> Arg {
     match *argument {
         Argument::Param(param) => args[param].clone(),
         Argument::BufferBytes(param) => Arg::Scalar(bytes(&args[param]).map_or(0, |bytes| bytes.len() as u64)),
         Argument::DynamicShared => Arg::Scalar(SHARED.into()),
+        Argument::AllShared => Arg::Scalar((kernel.shared_bytes + SHARED).into()),
     }
 }
 

@@ -8,3 +8,10 @@ pub const NO_COUNTERPART: Rule = Rule::error(
     "every construct has a counterpart with the same bits",
     "roundonce: a translation never weakens in silence",
 );
+
+/// An error that ends the launch.
+pub const TRAP: Rule = Rule::error(
+    "TRN0201",
+    "an instruction that ends the launch has a counterpart: SPIR-V's kernels can only leave it undefined",
+    "SPIR-V 1.6, OpUnreachable",
+);

@@ -99,7 +99,10 @@ fn described(kernel: &Kernel, argument: Argument) -> String {
     match argument {
         Argument::Param(param) => format!("`{}`", name(param)),
         Argument::BufferBytes(param) => format!("the size in bytes of the buffer of `{}`", name(param)),
-        Argument::DynamicShared => "the dynamic shared memory, by its size in bytes".to_owned(),
+        Argument::DynamicShared => "dynamic shared memory, by its size in bytes".to_owned(),
+        Argument::AllShared => {
+            format!("shared memory, by its size in bytes: {} and those of the dynamic one", kernel.shared_bytes)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod spirv;
 
 use roundonce_ir::{Kernel, Program};
 use roundonce_isa::{Finding, Location};
+use roundonce_spirv::Environment;
 
 pub use comments::Comments;
 
@@ -22,12 +23,20 @@ pub struct Options<'a> {
     pub comments: Comments,
     /// What the source is called in the output's line information; empty for none.
     pub file: &'a str,
+    /// Of SPIR-V: whom the module is for, one of OpenCL's environments or none; OpenCL 2.2 where nothing is said.
+    pub environment: Option<Environment>,
+    /// Of SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, and not OpenCL.std's `fma`, which every consumer knows.
+    pub fma_khr: bool,
 }
 
 impl Options<'_> {
     /// Whether a loss was accepted.
     pub fn allows(&self, code: &str) -> bool {
         self.allow.iter().any(|allowed| allowed == code)
+    }
+    /// Whom SPIR-V is for.
+    pub(crate) fn environment(&self) -> Environment {
+        self.environment.unwrap_or(Environment::OPENCL)
     }
 }
 
@@ -51,6 +60,8 @@ pub enum Argument {
     BufferBytes(usize),
     /// Memory shared by a block, of as many bytes as the launch gives beyond those that the source declares.
     DynamicShared,
+    /// All memory shared by a block, of as many bytes as the source declares and the launch gives beyond them.
+    AllShared,
 }
 
 /// Where a finding about a place of the kernel is.
