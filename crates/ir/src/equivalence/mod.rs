@@ -16,7 +16,7 @@ use symbolic::{Ending, Run, Step};
 use values::{Node, Side, Value, Values};
 
 use crate::cfg::depth_first;
-use crate::{Kernel, Liveness, Op, Program, Reg, Terminator, scalarize};
+use crate::{Kernel, Liveness, Op, Program, Reg, Terminator, Variable, scalarize};
 
 /// What a launch of the second kernel gives for one of its parameters, by the parameters of the first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -118,8 +118,7 @@ impl<'a> Code<'a> {
             }
         }
         let variables = program.variables.iter().map(|variable| {
-            let same = first.variables.iter().position(|other| other == variable);
-            same.map(|index| index as u32)
+            first.variables.iter().position(|other| is_same(other, variable)).map(|index| index as u32)
         });
         let is_empty = |block: usize| kernel.blocks[block].instructions.is_empty();
         let mut target: Vec<usize> = (0..kernel.blocks.len()).collect();
@@ -161,6 +160,19 @@ impl<'a> Code<'a> {
         registers.sort_unstable();
         registers.into_iter()
     }
+}
+
+/// Whether two variables are one, wherever each is placed.
+fn is_same(one: &Variable, other: &Variable) -> bool {
+    let content = |variable: &Variable| {
+        let length = variable.initial.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        (variable.size, variable.constant, length)
+    };
+    let (size, constant, length) = content(one);
+    one.name == other.name
+        && (size, constant, length) == content(other)
+        && one.initial[..length] == other.initial[..length]
+        && one.relocations == other.relocations
 }
 
 /// Whether what it gives depends on which lanes arrive together.

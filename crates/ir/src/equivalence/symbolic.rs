@@ -64,6 +64,11 @@ impl<'c, 'a> Run<'c, 'a> {
         for _ in 0..kernel.blocks.len() {
             let block = &kernel.blocks[self.block];
             for instruction in &block.instructions {
+                if let (Op::Exit, None) = (&instruction.op, instruction.guard) {
+                    self.loc = instruction.loc;
+                    self.ending = Ending::Exit;
+                    return self;
+                }
                 self.instruction(instruction, values);
             }
             self.loc = block.loc;
@@ -280,7 +285,7 @@ impl<'c, 'a> Run<'c, 'a> {
         match &instruction.op {
             Op::Fence => {}
             Op::Load { d, space, bytes, signed, address, offset } if *space != Space::Param => {
-                let base = self.address(*address, *offset, values);
+                let base = self.address(*space, *address, *offset, values);
                 let held = Width::holding(bytes * 8);
                 // One element after the other; a byte's register is filled by the load.
                 let fills = *bytes == 1 && *signed;
@@ -300,7 +305,7 @@ impl<'c, 'a> Run<'c, 'a> {
                 }
             }
             Op::Store { values: stored, width, space, bytes, address, offset } => {
-                let base = self.address(*address, *offset, values);
+                let base = self.address(*space, *address, *offset, values);
                 for (element, value) in (0..).zip(stored) {
                     let value = self.operand(*value, *width, values);
                     let value = values.function(Function::Extract(0), &[value], Width::holding(bytes * 8).min(*width));
@@ -311,8 +316,8 @@ impl<'c, 'a> Run<'c, 'a> {
             }
             op => {
                 let (defs, mut args) = self.operands(op, values);
-                if let Op::Atomic { address, offset, .. } = op {
-                    args[0] = self.address(*address, *offset, values);
+                if let Op::Atomic { space, address, offset, .. } = op {
+                    args[0] = self.address(*space, *address, *offset, values);
                 }
                 let what = values.operation(described(op));
                 let event = self.steps.len();
@@ -342,16 +347,19 @@ impl<'c, 'a> Run<'c, 'a> {
         values.number(Node::Result { pair: self.pair, event, place }, width)
     }
 
-    /// An address and what is added to it, in 64 bits.
-    fn address(&self, address: Operand, offset: i64, values: &mut Values) -> Value {
+    /// An address and what is added to it. Shared and local memory have less than 2^31 bytes, so that the lower 32 bits say
+    /// which of them it is: an address with others fails.
+    fn address(&self, space: Space, address: Operand, offset: i64, values: &mut Values) -> Value {
         let address = self.operand(address, Width::B64, values);
-        let address = values.extend(address, false, Width::B64);
+        let width = if matches!(space, Space::Shared | Space::Local) { Width::B32 } else { Width::B64 };
+        let address = values.extend(address, false, width);
         self.advanced(address, offset as u64, values)
     }
 
     fn advanced(&self, address: Value, by: u64, values: &mut Values) -> Value {
-        let by = values.imm(by, Width::B64);
-        values.function(Function::Int(IntOp::Add, Width::B64), &[address, by], Width::B64)
+        let width = values.width(address);
+        let by = values.imm(by, width);
+        values.function(Function::Int(IntOp::Add, width), &[address, by], width)
     }
 }
 

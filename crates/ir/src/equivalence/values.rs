@@ -66,6 +66,8 @@ pub(super) struct Values {
 }
 
 const TRUE: Node = Node::Imm(1);
+/// How deep the low part of an expression is looked for: each level may double the work.
+const LOW_PARTS: usize = 6;
 
 impl Values {
     pub(super) fn number(&mut self, node: Node, width: Width) -> Value {
@@ -153,6 +155,9 @@ impl Values {
         if a == b {
             return a;
         }
+        if let Some(value) = self.guarded(p, a, b) {
+            return value;
+        }
         if let Some(p) = self.negated(p) {
             return self.select(p, b, a);
         }
@@ -165,6 +170,46 @@ impl Values {
             }
         }
         self.plain(Function::Select, &[p, a, b], width)
+    }
+
+    /// A quotient or a shift under a condition that a language asks for and the operation here does not need: where the
+    /// condition does not hold, the other value is what the operation gives.
+    fn guarded(&mut self, p: Value, a: Value, b: Value) -> Option<Value> {
+        let operation = |value: Value| match self.node(value) {
+            Node::Function(Function::Int(op, of), args) if args.len() == 2 => Some((*op, *of, args[0], args[1])),
+            _ => None,
+        };
+        // By zero the quotient is all ones, the remainder the dividend.
+        if let (Some((divisor, 0)), Some((op @ (IntOp::Div(_) | IntOp::Rem(_)), of, dividend, by))) =
+            (self.equal_to_constant(p), operation(b))
+        {
+            let is_divisor = by == divisor
+                || self.operands(by, Function::Select).is_some_and(|args| args[0] == p && args[2] == divisor);
+            let by_zero = if matches!(op, IntOp::Div(_)) { self.imm(u64::MAX, of) } else { dividend };
+            return (is_divisor && a == by_zero).then(|| self.int(op, of, &[dividend, divisor], of));
+        }
+        // By the width or more nothing is left.
+        if let (Some(&[count, bits]), Some((op @ (IntOp::Shl | IntOp::Shr(Signedness::Unsigned)), of, shifted, by))) =
+            (self.operands(p, Function::Compare(Comparison::Lt, Comparand::Unsigned(Width::B32))), operation(a))
+        {
+            let bits = self.constant(bits).filter(|bits| *bits == u64::from(of.bits()))?;
+            let masked = self.operands(by, Function::Int(IntOp::And, Width::B32));
+            let is_count =
+                by == count || masked.is_some_and(|args| args[0] == count && self.constant(args[1]) == Some(bits - 1));
+            return (is_count && self.constant(b) == Some(0)).then(|| self.int(op, of, &[shifted, count], of));
+        }
+        None
+    }
+
+    /// The other side of an equality of integers with a constant, and the constant.
+    fn equal_to_constant(&self, p: Value) -> Option<(Value, u64)> {
+        match self.node(p) {
+            Node::Function(Function::Compare(Comparison::Eq, Comparand::Unsigned(_)), args) => {
+                let [a, b] = [args[0], args[1]];
+                self.constant(a).map(|bits| (b, bits)).or_else(|| Some((a, self.constant(b)?)))
+            }
+            _ => None,
+        }
     }
 
     fn pack(&mut self, low: Value, high: Value, width: Width) -> Value {
@@ -206,7 +251,33 @@ impl Values {
         if let Some(inner) = self.unary(a, Function::Extract(0)).filter(|_| shift == 0) {
             return self.extract(inner, 0, width);
         }
+        if shift == 0
+            && let Some(value) = self.low_part(a, width, LOW_PARTS)
+        {
+            return value;
+        }
         self.plain(Function::Extract(shift), &[a], width)
+    }
+
+    /// The low bits of a sum, a product or a logical operation by the low bits of its operands, a few operations deep.
+    fn low_part(&mut self, a: Value, width: Width, depth: usize) -> Option<Value> {
+        let Node::Function(Function::Int(op, _), args) = self.node(a) else { return None };
+        let is_modular =
+            matches!(op, IntOp::Add | IntOp::Sub | IntOp::Mul | IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Not);
+        let (op, args) = (*op, args.clone());
+        if !is_modular || depth == 0 {
+            return None;
+        }
+        let parts: Vec<Value> = args
+            .iter()
+            .map(|&arg| match self.node(arg) {
+                Node::Function(Function::Int(..), _) => self
+                    .low_part(arg, width, depth - 1)
+                    .unwrap_or_else(|| self.plain(Function::Extract(0), &[arg], width)),
+                _ => self.extract(arg, 0, width),
+            })
+            .collect();
+        Some(self.int(op, width, &parts, width))
     }
 
     pub(super) fn extend(&mut self, a: Value, signed: bool, width: Width) -> Value {
@@ -230,7 +301,7 @@ impl Values {
         self.plain(function, &[a], width)
     }
 
-    fn compare(&mut self, comparison: Comparison, of: Comparand, a: Value, b: Value) -> Value {
+    fn compare(&mut self, comparison: Comparison, mut of: Comparand, a: Value, b: Value) -> Value {
         use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Nan, Ne, Neu, Num};
         let is_float = matches!(of, Comparand::Float { .. });
         // Of integers the unordered comparisons are the ordered ones.
@@ -267,6 +338,11 @@ impl Values {
             other => (other, a, b),
         };
         if comparison == Eq && !is_float {
+            // The sign makes no difference.
+            of = match of {
+                Comparand::Signed(width) => Comparand::Unsigned(width),
+                other => other,
+            };
             if a == b {
                 return self.number(TRUE, Width::Pred);
             }
