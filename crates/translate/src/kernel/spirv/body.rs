@@ -122,9 +122,16 @@ impl<'a> Body<'a> {
             let number = self.shape.order[place];
             let block = &kernel.blocks[number];
             self.start(self.labels[number]);
+            let mut instructions = &block.instructions[..];
+            // What ends the thread at a block's end is its terminator.
+            if let ([rest @ .., Instruction { op: Op::Exit, guard: None, .. }], Terminator::Exit) =
+                (instructions, &block.terminator)
+            {
+                instructions = rest;
+            }
             let mut at = 0;
-            while at < block.instructions.len() {
-                at = self.step(&block.instructions, at);
+            while at < instructions.len() {
+                at = self.step(instructions, at);
             }
             self.stand_at(block.loc);
             let before = self.out.len();
