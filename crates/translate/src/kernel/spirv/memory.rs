@@ -254,7 +254,7 @@ impl Body<'_> {
     }
 
     /// Whether generic addresses may lead anywhere but to buffers and variables.
-    fn has_windows(&self) -> bool {
+    pub(super) fn has_windows(&self) -> bool {
         let mut ops = self.kernel.blocks.iter().flat_map(|block| &block.instructions);
         ops.any(|at| {
             let windows = [Special::SharedWindow, Special::LocalWindow, Special::ParamWindow];
