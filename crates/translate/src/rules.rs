@@ -15,3 +15,10 @@ pub const TRAP: Rule = Rule::error(
     "an instruction that ends the launch has a counterpart: SPIR-V's kernels can only leave it undefined",
     "SPIR-V 1.6, OpUnreachable",
 );
+
+/// Warps as subgroups.
+pub const WARP: Rule = Rule::warning(
+    "TRN0202",
+    "a warp is a subgroup of 32 invocations that are neighbours in their workgroup; OpenCL does not say which they are",
+    "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
+);

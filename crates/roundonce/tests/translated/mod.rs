@@ -8,19 +8,19 @@ use roundonce::translate::kernel::Argument;
 use serde_json::Value;
 
 /// A line of a table.
-pub struct Case {
-    pub name: String,
-    pub module: PathBuf,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) module: PathBuf,
     folder: PathBuf,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    pub choice: Choice,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: u32,
+    pub(crate) choice: Choice,
     given: Vec<(String, String)>,
 }
 
 /// Every case of a folder.
-pub fn cases(folder: &str) -> Vec<Case> {
+pub(crate) fn cases(folder: &str) -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(folder);
     let table = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
     table.lines().map(|line| case(&folder, &serde_json::from_str(line).unwrap())).collect()
@@ -68,7 +68,7 @@ fn npy(path: &Path) -> Vec<u8> {
 
 impl Case {
     /// The arguments of the source's launch.
-    pub fn arguments(&self, ready: &Ready) -> Vec<Arg> {
+    pub(crate) fn arguments(&self, ready: &Ready) -> Vec<Arg> {
         let kernel = ready.kernel();
         let mut all: Vec<Option<Arg>> = vec![None; kernel.params.len()];
         for (name, value) in &self.given {
@@ -88,7 +88,7 @@ impl Case {
     }
 
     /// Runs a kernel as the case says.
-    pub fn run(&self, ready: &Ready, args: Vec<Arg>, shared: u32) -> Report {
+    pub(crate) fn run(&self, ready: &Ready, args: Vec<Arg>, shared: u32) -> Report {
         let launch = Launch {
             program: &ready.program,
             entry: Some(&ready.kernel().name),
@@ -102,13 +102,13 @@ impl Case {
     }
 
     /// The source, read.
-    pub fn ready(&self, text: &str) -> Ready {
+    pub(crate) fn ready(&self, text: &str) -> Ready {
         Ready::read(Source::Ptx(text), &self.choice).unwrap_or_else(|error| panic!("{}: {error:?}", self.name))
     }
 }
 
 /// What a launch of the translated kernel is given.
-pub fn translated(arguments: &[Argument], args: &[Arg], declared: u32, shared: u32) -> Vec<Arg> {
+pub(crate) fn translated(arguments: &[Argument], args: &[Arg], declared: u32, shared: u32) -> Vec<Arg> {
     let one = |argument: &Argument| match *argument {
         Argument::Param(place) => args[place].clone(),
         Argument::DynamicShared => Arg::Scalar(shared.into()),

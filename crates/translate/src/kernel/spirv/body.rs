@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use roundonce_ir::{Instruction, Kernel, Op, Operand, Reg, Role, Special, Terminator};
+use roundonce_ir::{Instruction, Kernel, Op, Operand, Reg, Role, Special, Terminator, Width};
 use roundonce_isa::Finding;
 
 use super::super::{Options, location};
@@ -34,6 +34,9 @@ struct Slot {
 
 /// Everywhere behind the write.
 const EVERYWHERE: u32 = u32::MAX;
+
+/// The widths of registers behind those of the kernel.
+const SCRATCH: [Width; 3] = [Width::B16, Width::B32, Width::B64];
 
 /// A kernel being written.
 pub(super) struct Body<'a> {
@@ -65,7 +68,11 @@ pub(super) struct Body<'a> {
     /// The variables of the entry point's interface.
     pub(super) interface: Vec<Id>,
     pub(super) windows: [Option<Id>; 2],
-    loc: u32,
+    /// Variables of loops that an instruction is.
+    local_variables: Vec<(Id, Ty)>,
+    /// Whether lanes of a warp do something together.
+    pub(super) has_warps: bool,
+    pub(super) loc: u32,
     /// The line of the source that was repeated last, and what it was compiled from.
     line: u32,
     source: String,
@@ -84,16 +91,22 @@ impl<'a> Body<'a> {
         params: Parameters,
     ) -> Body<'a> {
         let labels = kernel.blocks.iter().map(|_| module.label()).collect();
+        let mut shape = Shape::of(kernel);
+        // Registers of no kernel, one of each width, for what an instruction is made of.
+        for width in SCRATCH {
+            shape.homes.push(Home::Block);
+            shape.types.push(Ty::of(width));
+        }
         Body {
             module,
             kernel,
             options,
-            shape: Shape::of(kernel),
+            shape,
             params,
             variables,
             prologue: String::new(),
             out: String::new(),
-            slots: vec![Slot::default(); kernel.registers.len()],
+            slots: vec![Slot::default(); kernel.registers.len() + SCRATCH.len()],
             variable_of: vec![None; kernel.registers.len()],
             labels,
             at: 0,
@@ -106,6 +119,8 @@ impl<'a> Body<'a> {
             built_ins: Vec::new(),
             interface: Vec::new(),
             windows: [None; 2],
+            local_variables: Vec::new(),
+            has_warps: false,
             loc: 0,
             line: 0,
             source: String::new(),
@@ -122,9 +137,16 @@ impl<'a> Body<'a> {
             let number = self.shape.order[place];
             let block = &kernel.blocks[number];
             self.start(self.labels[number]);
+            let mut instructions = &block.instructions[..];
+            // What ends the thread at a block's end is its terminator.
+            if let ([rest @ .., Instruction { op: Op::Exit, guard: None, .. }], Terminator::Exit) =
+                (instructions, &block.terminator)
+            {
+                instructions = rest;
+            }
             let mut at = 0;
-            while at < block.instructions.len() {
-                at = self.step(&block.instructions, at);
+            while at < instructions.len() {
+                at = self.step(instructions, at);
             }
             self.stand_at(block.loc);
             let before = self.out.len();
@@ -350,7 +372,7 @@ impl<'a> Body<'a> {
             Operand::Imm(bits) => return Id::constant(ty, bits),
             Operand::Reg(reg) => reg,
         };
-        let width = self.kernel.width(reg).bits();
+        let width = self.shape.types[reg.0 as usize].bits();
         if width != ty.bits() {
             let value = self.read_as(operand, Ty::int(width));
             let narrow = self.resize(value, Ty::int(width), Ty::int(ty.bits()));
@@ -453,6 +475,21 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// A value as an operand.
+    pub(super) fn scratch(&mut self, value: Id, ty: Ty) -> Operand {
+        let place = SCRATCH.iter().position(|width| width.bits() == ty.bits()).unwrap_or(0);
+        let reg = Reg((self.kernel.registers.len() + place) as u32);
+        self.write(reg, value, ty);
+        reg.into()
+    }
+
+    /// A variable of the thread's.
+    pub(super) fn local_variable(&mut self, ty: Ty) -> Id {
+        let id = self.module.temp();
+        self.local_variables.push((id, ty));
+        id
+    }
+
     /// Whether the instruction at work has a block of its own, because of a guard.
     pub(super) fn is_guarded(&self) -> bool {
         self.before.is_some()
@@ -476,14 +513,13 @@ impl<'a> Body<'a> {
     /// The variables' declarations.
     pub(super) fn declarations(&mut self) -> String {
         let mut out = String::new();
-        for place in 0..self.variable_of.len() {
-            if let Some(id) = self.variable_of[place] {
-                let ty = Type::Pointer(Class::Function, self.shape.types[place], 1);
-                self.module.put(&mut out, id);
-                out.push_str(" = OpVariable ");
-                self.module.put(&mut out, Id::Of(ty));
-                out.push_str(" Function\n");
-            }
+        let registers = self.variable_of.iter().zip(&self.shape.types);
+        let registers = registers.filter_map(|(id, &ty)| id.map(|id| (id, ty)));
+        for (id, ty) in registers.chain(self.local_variables.iter().copied()) {
+            self.module.put(&mut out, id);
+            out.push_str(" = OpVariable ");
+            self.module.put(&mut out, Id::Of(Type::Pointer(Class::Function, ty, 1)));
+            out.push_str(" Function\n");
         }
         out
     }

@@ -138,7 +138,7 @@ impl Body<'_> {
         let result =
             Ty::of_format(to).ok_or_else(|| format!("a result of format {}", to.name().unwrap_or("of its own")))?;
         if ty == result {
-            if from == to && !how.integral {
+            if !how.integral {
                 value = self.canonical(value, ty);
             }
             return Ok((self.clamped(clamp, value, ty), ty));

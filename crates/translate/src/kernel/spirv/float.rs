@@ -211,6 +211,11 @@ impl Body<'_> {
                 let bits = self.read_as(arg, Ty::U16);
                 self.from_bf16(bits)
             }),
+            // Joined bit by bit, they are flushed here whatever the modes say.
+            false if flush => [a, b].map(|arg| {
+                let value = self.read_as(arg, ty);
+                self.flushed(value, ty)
+            }),
             false => [self.operand(a, ty, flush)?, self.operand(b, ty, flush)?],
         };
         self.mode(ty);

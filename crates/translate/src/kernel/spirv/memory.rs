@@ -259,7 +259,7 @@ impl Body<'_> {
     }
 
     /// Whether generic addresses may lead anywhere but to buffers and variables.
-    fn has_windows(&self) -> bool {
+    pub(super) fn has_windows(&self) -> bool {
         let mut ops = self.kernel.blocks.iter().flat_map(|block| &block.instructions);
         ops.any(|at| {
             let windows = [Special::SharedWindow, Special::LocalWindow, Special::ParamWindow];
@@ -497,18 +497,16 @@ pub(super) fn variables(
             continue;
         };
         let ty = Ty::int(8 * bytes as u32);
-        let mut elements = vec![0u64; if variable.initial.is_empty() { 0 } else { count as usize }];
-        for (place, &byte) in variable.initial.iter().enumerate() {
-            if let Some(element) = elements.get_mut(place / bytes as usize) {
-                *element |= u64::from(byte) << (8 * (place % bytes as usize));
-            }
+        let mut elements: Vec<u64> = Vec::new();
+        for chunk in variable.initial.chunks(bytes as usize) {
+            let mut element = [0; 8];
+            element[..chunk.len()].copy_from_slice(chunk);
+            elements.push(u64::from_le_bytes(element));
         }
-        let initial = match elements.is_empty() {
-            true => module.null(Type::Array(ty, count), number),
-            false => module.array_constant(number, ty, &elements),
-        };
+        let used = elements.iter().rposition(|&bits| bits != 0).map_or(0, |last| last + 1);
+        elements.truncate(used.min(count as usize));
         let class = if is_first { Class::UniformConstant } else { Class::CrossWorkgroup };
-        module.variable(id, Type::PointerToArray(class, ty, count), class, Some(&initial));
+        module.words(id, (class, ty), number, &elements, count);
         module.name(id, &variable.name);
         let mut align = String::new();
         let _ = write!(align, "Alignment {}", variable.align.clamp(1, 1 << 20));

@@ -12,6 +12,7 @@ mod body;
 mod convert;
 mod exact;
 mod float;
+mod group;
 mod ids;
 mod integer;
 mod memory;
@@ -68,7 +69,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     if !findings.is_empty() {
         return Err(findings);
     }
-    let version = environment.version().min(Version(1, 2));
+    let version = environment.version().min(Version(1, 3));
     Ok(Translation { text: module.finish(version), arguments, losses })
 }
 
@@ -131,6 +132,10 @@ impl Body<'_> {
             let _ = writeln!(modes, " {mode}");
         };
         declare(self.module, "ContractionOff");
+        if self.has_warps {
+            self.module.capability("SubgroupDispatch");
+            declare(self.module, "SubgroupSize 32");
+        }
         if let Some([x, y, z]) = self.kernel.required_block {
             declare(self.module, &format!("LocalSize {x} {y} {z}"));
         }

@@ -277,30 +277,50 @@ impl Module {
         id
     }
 
-    /// The constant of zeros that an initial value is, as written.
-    pub(super) fn null(&mut self, ty: Type, number: usize) -> String {
-        self.need(ty);
-        let mut line = format!("%init_{number} = OpConstantNull ");
-        ty.write(&mut line);
-        let _ = writeln!(self.globals, "{line}");
-        format!("%init_{number}")
-    }
-
-    /// The constant that an array of words is, as written: `number` makes its name one of its own.
-    pub(super) fn array_constant(&mut self, number: usize, ty: Ty, elements: &[u64]) -> String {
-        let of = Type::Array(ty, elements.len() as u32);
-        self.need(of);
-        if elements.iter().all(|&bits| bits == 0) {
-            return self.null(of, number);
+    /// A variable that is so many words, the first of them given. Those that are many stand in a struct of arrays: an
+    /// instruction has room for 65535 words, and readers have less.
+    pub(super) fn words(&mut self, id: Id, (class, ty): (Class, Ty), number: usize, first: &[u64], count: u32) {
+        const MOST: usize = 4096;
+        let mut chunks: Vec<(u32, &[u64])> = first.chunks(MOST).map(|chunk| (chunk.len() as u32, chunk)).collect();
+        let rest = count - first.len() as u32;
+        match chunks.last_mut() {
+            Some((size, _)) if chunks_fit(*size, rest) => *size += rest,
+            _ if rest > 0 || first.is_empty() => chunks.push((rest, &[])),
+            _ => {}
         }
-        let mut line = format!("%init_{number} = OpConstantComposite ");
-        of.write(&mut line);
-        for &bits in elements {
-            line.push(' ');
-            self.put(&mut line, Id::constant(ty, bits));
+        let mut members = Vec::with_capacity(chunks.len());
+        for (place, &(size, words)) in chunks.iter().enumerate() {
+            let of = Type::Array(ty, size);
+            self.need(of);
+            let mut line = format!("%init_{number}_{place} = ");
+            line.push_str(if words.is_empty() { "OpConstantNull " } else { "OpConstantComposite " });
+            of.write(&mut line);
+            let zeros = std::iter::repeat_n(&0, if words.is_empty() { 0 } else { size as usize - words.len() });
+            for &bits in words.iter().chain(zeros) {
+                line.push(' ');
+                self.put(&mut line, Id::constant(ty, bits));
+            }
+            let _ = writeln!(self.globals, "{line}");
+            members.push((of, format!("%init_{number}_{place}")));
         }
-        let _ = writeln!(self.globals, "{line}");
-        format!("%init_{number}")
+        if let [(_, initial)] = &members[..] {
+            return self.variable(id, Type::PointerToArray(class, ty, count), class, Some(initial));
+        }
+        let (mut types, mut values) = (String::new(), String::new());
+        for (of, value) in &members {
+            types.push(' ');
+            of.write(&mut types);
+            let _ = write!(values, " {value}");
+        }
+        let mut name = String::new();
+        self.put(&mut name, id);
+        let class = class.name();
+        let _ = writeln!(
+            self.globals,
+            "%init_{number}_struct = OpTypeStruct{types}\n%init_{number}_ptr = OpTypePointer {class} %init_{number}_struct\n\
+             %init_{number} = OpConstantComposite %init_{number}_struct{values}\n\
+             {name} = OpVariable %init_{number}_ptr {class} %init_{number}"
+        );
     }
 
     /// The whole text.
@@ -336,4 +356,9 @@ pub(super) fn quoted(out: &mut String, text: &str) {
         out.push(c);
     }
     out.push_str("\"\n");
+}
+
+/// Whether an array may have so many zeros more.
+const fn chunks_fit(size: u32, zeros: u32) -> bool {
+    size.saturating_add(zeros) <= 4096
 }

@@ -136,13 +136,13 @@ impl Body<'_> {
             | Op::ImageAddress { .. }
             | Op::ImageSample { .. }
             | Op::ImageQuery { .. } => return Err("an image".to_owned()),
-            Op::WarpBarrier { .. }
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Match { .. }
-            | Op::ActiveMask { .. }
-            | Op::Elect { .. }
-            | Op::Reduce { .. } => return Err("what the lanes of a warp do together".to_owned()),
+            Op::WarpBarrier { mask } => self.warp_barrier(*mask)?,
+            Op::Shuffle { d, p, mode, a, b, c, mask } => self.shuffle((*d, *p), *mode, [*a, *b, *c], *mask)?,
+            Op::Vote { d, mode, a, mask } => self.vote(*d, *mode, *a, *mask)?,
+            Op::ActiveMask { d } => self.active_mask(*d)?,
+            Op::Elect { d, p, mask } => self.elect(*d, *p, *mask)?,
+            Op::Match { .. } => return Err("lanes of a warp with the same value".to_owned()),
+            Op::Reduce { .. } => return Err("a reduction over a warp".to_owned()),
             Op::MultiplyMatrices { .. } => return Err("a matrix multiply-add".to_owned()),
             Op::Print { .. } => return Err("`vprintf`".to_owned()),
         }
@@ -175,7 +175,7 @@ impl Body<'_> {
     }
 
     /// A number that the launch or the lane gives.
-    fn number(&mut self, special: Special) -> Result<(Id, Ty)> {
+    pub(super) fn number(&mut self, special: Special) -> Result<(Id, Ty)> {
         let axes = |body: &mut Self, name: &'static str, axis: u8| {
             let id = body.special(special, |body| {
                 let all = body.built_in(name, Type::Vector(Ty::U64, 3));
@@ -275,14 +275,5 @@ impl Body<'_> {
         self.built_ins.push((name, value));
         self.interface.push(variable);
         value
-    }
-
-    /// An atomic whose width is one of the registers'.
-    pub(super) fn atomic_type(bytes: u32) -> Result<Ty> {
-        match bytes {
-            4 => Ok(Ty::U32),
-            8 => Ok(Ty::U64),
-            _ => Err(format!("an atomic on {} bits", 8 * bytes)),
-        }
     }
 }
