@@ -155,7 +155,8 @@ impl Translated {
         let mut verification = Verification { proof, ..none };
         for trial in 0..launches as u64 {
             let data = Data { program: &self.source.program, kernel, seed: mixed(trial + INCREMENT), trial };
-            self.compare(kernel, &other, arguments, data.arguments(), &mut verification);
+            let blocks = 1 + trial as u32 % 2;
+            self.compare(kernel, &other, arguments, blocks, data.arguments(), &mut verification);
             if verification.different.is_some() {
                 break;
             }
@@ -182,16 +183,30 @@ impl Translated {
         kernel: &Kernel,
         other: &Ready,
         arguments: &[Argument],
+        blocks: u32,
         args: Vec<Arg>,
         verification: &mut Verification,
     ) {
         let threads = kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
-        let launch = |program, name, args, dynamic_shared, profile: Profile| {
-            let options = exec::Options { profile, step_limit: STEPS, ..exec::Options::default() };
-            let block = kernel.required_block.unwrap_or([threads, 1, 1]);
-            let launch = Launch { program, entry: Some(name), grid: [2, 1, 1], block, args, dynamic_shared, options };
-            let report = launch.run()?;
-            Ok::<_, RunError>(report.buffers)
+        let block = kernel.required_block.unwrap_or([threads, 1, 1]);
+        // One block after the other: what blocks write to one place at a time no two kernels have to agree on.
+        let launch = |program, name, mut args: Vec<Arg>, dynamic_shared, profile: Profile| {
+            for only in 0..blocks {
+                let options = exec::Options {
+                    profile,
+                    step_limit: STEPS,
+                    only_block: Some(only.into()),
+                    ..exec::Options::default()
+                };
+                let (entry, grid) = (Some(name), [blocks, 1, 1]);
+                let launch = Launch { program, entry, grid, block, args: args.clone(), dynamic_shared, options };
+                for (arg, buffer) in args.iter_mut().zip(launch.run()?.buffers) {
+                    if let (Arg::Buffer(held), Some(buffer)) = (arg, buffer) {
+                        *held = buffer;
+                    }
+                }
+            }
+            Ok::<_, RunError>(args)
         };
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
         let translated: Vec<Arg> = arguments.iter().map(|argument| given(kernel, argument, &args)).collect();
@@ -211,7 +226,7 @@ impl Translated {
         verification.launches += 1;
         for (place, argument) in arguments.iter().enumerate() {
             let Argument::Param(param) = *argument else { continue };
-            let [one, other] = [&expected[param], &found[place]].map(|buffer| buffer.as_ref().map(Buffer::to_bytes));
+            let [one, other] = [&expected[param], &found[place]].map(bytes);
             let (Some(one), Some(other)) = (one, other) else { continue };
             if let Some(at) = (0..one.len()).find(|&at| other.get(at) != Some(&one[at])) {
                 verification.different = Some(Difference::Byte { param, at });

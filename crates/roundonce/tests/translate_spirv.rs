@@ -53,7 +53,12 @@ fn kernels_of_ptx_give_the_same_buffers() {
                 let wanted = before.buffers[*param].as_ref().unwrap();
                 if wanted.words() != buffer.words() {
                     let at = wanted.words().iter().zip(buffer.words()).position(|(a, b)| *a != *b).unwrap();
-                    different.push(format!("{}: argument {param}, word {at}: {:08x} {:08x}", case.name, wanted.words()[at], buffer.words()[at]));
+                    different.push(format!(
+                        "{}: argument {param}, word {at}: {:08x} {:08x}",
+                        case.name,
+                        wanted.words()[at],
+                        buffer.words()[at]
+                    ));
                 }
                 compared += 1;
             }
@@ -62,7 +67,8 @@ fn kernels_of_ptx_give_the_same_buffers() {
         ran += 1;
     }
     for (name, words) in &refused {
-        let mut whys: Vec<&str> = words.iter().filter_map(|words| words.rsplit_once("`: ").map(|(_, why)| why)).collect();
+        let mut whys: Vec<&str> =
+            words.iter().filter_map(|words| words.rsplit_once("`: ").map(|(_, why)| why)).collect();
         whys.sort_unstable();
         whys.dedup();
         println!("{name}: {whys:?}");
