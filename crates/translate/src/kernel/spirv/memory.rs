@@ -402,9 +402,6 @@ impl Body<'_> {
                 Ok((self.piece(value, whole, inside as u32, wanted), wanted))
             }
             Given::Pointer(id) => {
-                if (inside, bytes) != (0, 8) {
-                    return Err("a part of a buffer's address".to_owned());
-                }
                 let number = match self.params.numbers[index] {
                     Some(number) => number,
                     None => {
@@ -412,7 +409,7 @@ impl Body<'_> {
                         *self.params.numbers[index].insert(number)
                     }
                 };
-                Ok((number, Ty::U64))
+                Ok((self.piece(number, Ty::U64, inside as u32, wanted), wanted))
             }
             Given::Block(id) => {
                 let word = |body: &mut Self, number: i64| {
