@@ -374,7 +374,7 @@ impl Body<'_> {
             let pointer = self.pointer(space, address, at, ty, count)?;
             let value = match parts[..] {
                 [only] => only,
-                _ => self.emit(Type::Vector(ty, count), "OpCompositeConstruct", &parts),
+                _ => self.vector(ty, &parts),
             };
             let literals = self.alignment(bytes, count);
             self.effect_with("OpStore", &[pointer, value], &literals);
@@ -443,8 +443,18 @@ impl Body<'_> {
         if let (Some(low), Some(high)) = (low.known(), high.known()) {
             return Id::constant(ty, low | high << half.bits());
         }
-        let both = self.emit(Type::Vector(half, 2), "OpCompositeConstruct", &[low, high]);
+        let both = self.vector(half, &[low, high]);
         self.emit(ty, "OpBitcast", &[both])
+    }
+
+    /// A vector of some values. Not every reader takes OpCompositeConstruct of what is no constant.
+    fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+        let count = parts.len() as u8;
+        let mut all = Id::UndefVector(ty, count);
+        for (place, &part) in parts.iter().enumerate() {
+            all = self.emit_with(Type::Vector(ty, count), "OpCompositeInsert", &[part, all], &place.to_string());
+        }
+        all
     }
 }
 
