@@ -81,7 +81,7 @@ impl ParamBytes {
 }
 
 /// For each of a kernel's first 64 parameters whether its value may be where a load or a store goes, with nothing but
-/// sums in between.
+/// sums in between. Machine code takes an address in halves.
 pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     let params = ParamBytes::of(kernel);
     let address_bytes = program.address_bits / 8;
@@ -92,10 +92,17 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
         |op| match op {
             Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                 let param = params.at((*at as i64).wrapping_add(*offset));
-                let param = param.filter(|&(index, whole)| whole && *bytes == address_bytes && index < 64);
+                let is_address = |index: usize| {
+                    *bytes == address_bytes || 2 * *bytes == address_bytes && kernel.params[index].size == address_bytes
+                };
+                let param = param.filter(|&(index, first)| first && index < 64 && is_address(index));
                 Written::Value(param.map_or(0, |(index, _)| 1 << index))
             }
-            Op::Move { .. } | Op::Select { .. } | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
+            Op::Move { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Carry { .. }
+            | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
             Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
             _ => Written::Value(0),
         },

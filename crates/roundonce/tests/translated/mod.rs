@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
-use roundonce::kernel::{self, Choice, Ready, Source};
+use roundonce::kernel::{self, Choice, Ready, Refusal, Source};
 use roundonce::translate::kernel::Argument;
 use serde_json::Value;
 
@@ -102,8 +102,8 @@ impl Case {
     }
 
     /// The source, read.
-    pub(crate) fn ready(&self, text: &str) -> Ready {
-        Ready::read(Source::Ptx(text), &self.choice).unwrap_or_else(|error| panic!("{}: {error:?}", self.name))
+    pub(crate) fn read(&self, source: Source<'_>) -> Result<Ready, Refusal> {
+        Ready::read(source, &self.choice)
     }
 }
 

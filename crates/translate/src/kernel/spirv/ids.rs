@@ -171,6 +171,8 @@ pub(super) enum Id {
     Const(Ty, u64),
     /// An undefined value.
     Undef(Ty),
+    /// An undefined vector.
+    UndefVector(Ty, u8),
     /// What has a name, by its place among them.
     Named(u32),
     /// Another type's name.

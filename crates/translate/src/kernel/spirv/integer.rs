@@ -67,7 +67,7 @@ impl Body<'_> {
                     Some(count) => self.c(U32, count.min(most)),
                     None => self.call(U32, "u_min", &[b, self.c(U32, most)]),
                 };
-                self.emit(ty, "OpShiftRightArithmetic", &[a, count])
+                self.shift("OpShiftRightArithmetic", ty, a, count)
             }
             IntOp::Funnel { left, clamp } => self.funnel(left, clamp, a, b, c),
             IntOp::LeadingZeros => self.count("clz", ty, a),
@@ -162,13 +162,19 @@ impl Body<'_> {
         match count.known() {
             Some(count) if count >= bits => return self.c(ty, 0),
             Some(0) => return a,
-            Some(_) => return self.emit(ty, opcode, &[a, count]),
+            Some(_) => return self.shift(opcode, ty, a, count),
             None => {}
         }
         let inside = self.emit(Ty::Bool, "OpULessThan", &[count, self.c(U32, bits)]);
         let safe = self.emit(U32, "OpBitwiseAnd", &[count, self.c(U32, bits - 1)]);
-        let value = self.emit(ty, opcode, &[a, safe]);
+        let value = self.shift(opcode, ty, a, safe);
         self.select(ty, inside, value, self.c(ty, 0))
+    }
+
+    /// By a count of 32 bits, less than the type has. Not every reader takes a count of another type than what is shifted.
+    pub(super) fn shift(&mut self, opcode: &str, ty: Ty, a: Id, count: Id) -> Id {
+        let count = self.resize(count, U32, ty);
+        self.emit(ty, opcode, &[a, count])
     }
 
     fn funnel(&mut self, left: bool, clamp: bool, a: Id, b: Id, c: Id) -> Id {
@@ -180,11 +186,11 @@ impl Body<'_> {
             (None, false) => self.emit(U32, "OpBitwiseAnd", &[c, self.c(U32, 31)]),
         };
         if left {
-            let shifted = self.emit(Ty::U64, "OpShiftLeftLogical", &[both, count]);
+            let shifted = self.shift("OpShiftLeftLogical", Ty::U64, both, count);
             let upper = self.emit(Ty::U64, "OpShiftRightLogical", &[shifted, self.c(Ty::U64, 32)]);
             return self.resize(upper, Ty::U64, U32);
         }
-        let shifted = self.emit(Ty::U64, "OpShiftRightLogical", &[both, count]);
+        let shifted = self.shift("OpShiftRightLogical", Ty::U64, both, count);
         self.resize(shifted, Ty::U64, U32)
     }
 
@@ -201,7 +207,7 @@ impl Body<'_> {
         while size < ty.bits() {
             // Every second group of so many bits.
             let low = u64::MAX / ((1u64 << size) + 1);
-            let count = self.c(U32, size.into());
+            let count = self.c(ty, size.into());
             let upper = self.emit(ty, "OpShiftRightLogical", &[value, count]);
             let upper = self.emit(ty, "OpBitwiseAnd", &[upper, self.c(ty, low)]);
             let lower = self.emit(ty, "OpBitwiseAnd", &[value, self.c(ty, low)]);
@@ -215,7 +221,7 @@ impl Body<'_> {
     fn highest(&mut self, sign: Signedness, shift: bool, ty: Ty, a: Id) -> Id {
         let mut value = a;
         if sign == Signedness::Signed {
-            let signs = self.emit(ty, "OpShiftRightArithmetic", &[a, self.c(U32, u64::from(ty.bits() - 1))]);
+            let signs = self.emit(ty, "OpShiftRightArithmetic", &[a, self.c(ty, u64::from(ty.bits() - 1))]);
             value = self.emit(ty, "OpBitwiseXor", &[a, signs]);
         }
         let zeros = self.count("clz", ty, value);
@@ -259,7 +265,7 @@ impl Body<'_> {
         let above = difference(self, whole, taken);
         let most = self.c(U32, bits - 1);
         let count = lesser(self, above, most);
-        let field = self.emit(ty, "OpShiftRightArithmetic", &[up, count]);
+        let field = self.shift("OpShiftRightArithmetic", ty, up, count);
         // Where nothing is left but a length was asked for, the top bit fills the whole.
         let none = match taken.known() {
             Some(taken) => self.c(Ty::Bool, u64::from(taken == 0)),
@@ -269,7 +275,7 @@ impl Body<'_> {
             Some(length) => self.c(Ty::Bool, u64::from(length != 0)),
             None => self.emit(Ty::Bool, "OpINotEqual", &[length, self.c(U32, 0)]),
         };
-        let sign_bits = self.emit(ty, "OpShiftRightArithmetic", &[a, most]);
+        let sign_bits = self.shift("OpShiftRightArithmetic", ty, a, most);
         let outside = self.select(ty, asked, sign_bits, self.c(ty, 0));
         self.select(ty, none, outside, field)
     }
@@ -340,7 +346,7 @@ impl Body<'_> {
         if count.known() == Some(0) {
             return value;
         }
-        self.emit(Ty::U64, "OpShiftRightLogical", &[value, count])
+        self.shift("OpShiftRightLogical", Ty::U64, value, count)
     }
 
     fn permuted_by(&mut self, mode: PermuteMode, a: Id, b: Id, c: Id) -> Id {

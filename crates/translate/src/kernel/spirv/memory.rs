@@ -379,7 +379,7 @@ impl Body<'_> {
             let pointer = self.pointer(space, address, at, ty, count)?;
             let value = match parts[..] {
                 [only] => only,
-                _ => self.emit(Type::Vector(ty, count), "OpCompositeConstruct", &parts),
+                _ => self.vector(ty, &parts),
             };
             let literals = self.alignment(bytes, count);
             self.effect_with("OpStore", &[pointer, value], &literals);
@@ -407,9 +407,6 @@ impl Body<'_> {
                 Ok((self.piece(value, whole, inside as u32, wanted), wanted))
             }
             Given::Pointer(id) => {
-                if (inside, bytes) != (0, 8) {
-                    return Err("a part of a buffer's address".to_owned());
-                }
                 let number = match self.params.numbers[index] {
                     Some(number) => number,
                     None => {
@@ -417,7 +414,7 @@ impl Body<'_> {
                         *self.params.numbers[index].insert(number)
                     }
                 };
-                Ok((number, Ty::U64))
+                Ok((self.piece(number, Ty::U64, inside as u32, wanted), wanted))
             }
             Given::Block(id) => {
                 let word = |body: &mut Self, number: i64| {
@@ -451,8 +448,18 @@ impl Body<'_> {
         if let (Some(low), Some(high)) = (low.known(), high.known()) {
             return Id::constant(ty, low | high << half.bits());
         }
-        let both = self.emit(Type::Vector(half, 2), "OpCompositeConstruct", &[low, high]);
+        let both = self.vector(half, &[low, high]);
         self.emit(ty, "OpBitcast", &[both])
+    }
+
+    /// A vector of some values. Not every reader takes OpCompositeConstruct of what is no constant.
+    fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+        let count = parts.len() as u8;
+        let mut all = Id::UndefVector(ty, count);
+        for (place, &part) in parts.iter().enumerate() {
+            all = self.emit_with(Type::Vector(ty, count), "OpCompositeInsert", &[part, all], &place.to_string());
+        }
+        all
     }
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Module {
     pub(super) functions: String,
     declared: HashSet<Type>,
     constants: HashSet<(Ty, u64)>,
-    undefined: BTreeSet<Ty>,
     others: HashSet<String>,
     taken: HashSet<String>,
     /// The names of what has one.
@@ -131,11 +130,12 @@ impl Module {
                 Ok(())
             }
             Id::Undef(ty) => {
-                if self.undefined.insert(ty) {
-                    self.need(ty.into());
-                    let _ = writeln!(self.globals, "%undef_{} = OpUndef %{0}", ty.name());
-                }
-                write!(out, "%undef_{}", ty.name())
+                self.undefined(out, Type::Scalar(ty));
+                Ok(())
+            }
+            Id::UndefVector(ty, count) => {
+                self.undefined(out, Type::Vector(ty, count));
+                Ok(())
             }
             Id::Of(ty) => {
                 self.need(ty);
@@ -143,6 +143,17 @@ impl Module {
                 Ok(())
             }
         };
+    }
+
+    fn undefined(&mut self, out: &mut String, ty: Type) {
+        let mut of = String::new();
+        ty.write(&mut of);
+        let name = format!("%undef_{}", &of[1..]);
+        if self.others.insert(name.clone()) {
+            self.need(ty);
+            let _ = writeln!(self.globals, "{name} = OpUndef {of}");
+        }
+        out.push_str(&name);
     }
 
     /// The instruction set of OpenCL C.

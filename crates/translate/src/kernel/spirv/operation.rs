@@ -169,7 +169,7 @@ impl Body<'_> {
         }
         let moved = match shift {
             0 => value,
-            _ => self.emit(whole, "OpShiftRightLogical", &[value, Id::constant(Ty::U32, shift.into())]),
+            _ => self.emit(whole, "OpShiftRightLogical", &[value, Id::constant(whole, shift.into())]),
         };
         self.resize(moved, whole, part)
     }
