@@ -3,31 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use roundonce::exec::{Arg, Buffer, Launch, Options};
-use roundonce::ir::Kernel;
+use roundonce::image;
+use roundonce::ir::{Kernel, Param, Passing};
 use roundonce::isa::SmTarget;
 use roundonce::kernel::{
     Choice, Ready, Refusal, Source, array_argument, default_argument, number, parameter, push_constants,
 };
 use roundonce::spirv::Assume;
-use roundonce_translate::kernel::{Argument, Translation};
+use roundonce::translate::kernel::{Argument, Translation};
 use serde_json::Value;
 
 /// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
 const SHARED_PIECE: u64 = 128;
 
-pub fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
 }
 
 /// A line of a table of cases.
-pub struct Case {
-    pub name: String,
+pub(crate) struct Case {
+    pub(crate) name: String,
     folder: PathBuf,
     words: Vec<String>,
 }
 
 impl Case {
-    pub fn all(name: &str) -> Vec<Case> {
+    pub(crate) fn all(name: &str) -> Vec<Case> {
         let folder = folder(name);
         let table = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
         let case = |line: &str| {
@@ -39,7 +40,7 @@ impl Case {
         table.lines().map(case).collect()
     }
 
-    pub fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.folder.join(&self.words[0])
     }
 
@@ -48,12 +49,15 @@ impl Case {
         pairs.filter(move |pair| pair[0] == name).map(|pair| pair[1].as_str())
     }
 
-    /// The machine that it is run on, where the case says one.
-    pub fn target(&self) -> Option<SmTarget> {
-        self.options("--arch").next().map(|name| name.parse().unwrap())
+    /// The machine that it is run on, where the case says one: in the variant that the module is for.
+    pub(crate) fn target(&self) -> Option<SmTarget> {
+        let asked: SmTarget = self.options("--arch").next()?.parse().unwrap();
+        let text = std::fs::read_to_string(self.file()).unwrap();
+        let own = text.split_once(".target")?.1.split([',', '\n']).next()?.trim().parse().unwrap_or(asked);
+        Some(if own.number == asked.number { own } else { asked })
     }
 
-    pub fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> Choice {
         let assume = match self.options("--assume").next() {
             Some("strict") => Assume::Strict,
             None => Assume::default(),
@@ -66,7 +70,7 @@ impl Case {
         Choice { machine: self.target(), assume, spec: spec.collect(), ..Choice::default() }
     }
 
-    pub fn read(&self) -> Result<Ready, Refusal> {
+    pub(crate) fn read(&self) -> Result<Ready, Refusal> {
         let path = self.file();
         let bytes = std::fs::read(&path).unwrap();
         let text = std::str::from_utf8(&bytes);
@@ -79,7 +83,7 @@ impl Case {
     }
 
     /// The launch that the case is.
-    pub fn launch<'r>(&self, ready: &'r Ready) -> Launch<'r> {
+    pub(crate) fn launch<'r>(&self, ready: &'r Ready) -> Launch<'r> {
         let kernel = ready.kernel();
         let axes = |name: &str| {
             let mut all = [1; 3];
@@ -96,6 +100,17 @@ impl Case {
         Launch { program, entry, grid, block, args: self.arguments(kernel), dynamic_shared, options }
     }
 
+    /// `in.npy,linear,clamp`
+    fn image(&self, param: &Param, value: &str) -> Arg {
+        let (file, words) = value.split_once(',').map_or((value, None), |(file, words)| (file, Some(words)));
+        let (header, bytes) = array(&self.folder.join(file));
+        let element = header.split_once("'descr': '").unwrap().1.split('\'').next().unwrap();
+        let shape = header.split_once("'shape': (").unwrap().1.split(')').next().unwrap();
+        let shape: Vec<u64> = shape.split(',').filter_map(|size| size.trim().parse().ok()).collect();
+        let sampler = image::sampler_for(param, words).unwrap();
+        Arg::Image(image::image(&element[1..], &shape, &bytes, sampler).unwrap())
+    }
+
     fn arguments(&self, kernel: &Kernel) -> Vec<Arg> {
         let mut args: Vec<Option<Arg>> = vec![None; kernel.params.len()];
         for given in self.options("--arg") {
@@ -103,9 +118,16 @@ impl Case {
             let place = parameter(kernel, name).unwrap();
             let param = &kernel.params[place];
             args[place] = Some(match value.ends_with(".npy") {
-                true => array_argument(param, &array(&self.folder.join(value))),
+                true if matches!(param.passing, Passing::Image(_)) => self.image(param, value),
+                true => array_argument(param, &array(&self.folder.join(value)).1),
+                false if param.passing == Passing::Sampler => Arg::Sampler(image::sampler(value).unwrap()),
                 false => Arg::Scalar(number(param.size, param.scalar, value).unwrap()),
             });
+        }
+        for given in self.options("--texture") {
+            let (name, value) = given.split_once('=').unwrap();
+            let place = parameter(kernel, name).unwrap();
+            args[place] = Some(self.image(&kernel.params[place], value));
         }
         if let Some(block) = self.options("--push").next() {
             let digit = |at: usize| u8::from_str_radix(&block[at..at + 2], 16).unwrap();
@@ -119,14 +141,15 @@ impl Case {
     }
 }
 
-/// The bytes of an .npy file behind its header.
-fn array(path: &Path) -> Vec<u8> {
+/// An .npy file: its header and the bytes behind it.
+fn array(path: &Path) -> (String, Vec<u8>) {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..].to_vec()
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    (String::from_utf8_lossy(&bytes[10..start]).into_owned(), bytes[start..].to_vec())
 }
 
 /// What the translated kernel is given where the source's is given `launch`.
-pub fn translated_launch<'r>(launch: &Launch<'_>, translation: &Translation, ready: &'r Ready) -> Launch<'r> {
+pub(crate) fn translated_launch<'r>(launch: &Launch<'_>, translation: &Translation, ready: &'r Ready) -> Launch<'r> {
     let source = launch.program.kernel(launch.entry).unwrap();
     let place = launch.program.kernels.iter().position(|kernel| kernel.name == source.name).unwrap();
     let arguments = &translation.arguments[place];
@@ -145,7 +168,7 @@ pub fn translated_launch<'r>(launch: &Launch<'_>, translation: &Translation, rea
         entry: Some(&ready.program.kernels[place].name),
         args: args.collect(),
         dynamic_shared: launch.dynamic_shared + pieces as u32,
-        options: Options { profile: ready.profile, ..launch.options.clone() },
+        options: Options { profile: launch.options.profile, ..launch.options.clone() },
         ..*launch
     }
 }
@@ -157,7 +180,7 @@ fn shared_pieces(kernel: &Kernel, args: &[Arg]) -> (Vec<u64>, u64) {
         .iter()
         .zip(args)
         .map(|(param, arg)| match arg {
-            Arg::Scalar(bytes) if param.passing == roundonce::ir::Passing::Shared => {
+            Arg::Scalar(bytes) if param.passing == Passing::Shared => {
                 bytes.next_multiple_of(SHARED_PIECE)
             }
             _ => 0,
@@ -173,7 +196,11 @@ fn shared_pieces(kernel: &Kernel, args: &[Arg]) -> (Vec<u64>, u64) {
 }
 
 /// How the buffers of two launches differ.
-pub fn difference(source: &[Option<Buffer>], arguments: &[Argument], translated: &[Option<Buffer>]) -> Option<String> {
+pub(crate) fn difference(
+    source: &[Option<Buffer>],
+    arguments: &[Argument],
+    translated: &[Option<Buffer>],
+) -> Option<String> {
     let pairs = arguments.iter().zip(translated).filter_map(|(argument, buffer)| match argument {
         Argument::Param(index) => Some((*index, &source[*index], buffer)),
         _ => None,

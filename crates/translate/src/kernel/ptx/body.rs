@@ -287,6 +287,11 @@ impl Body<'_> {
         self.needs.using(gate, words).map_err(Refusal::Unavailable)
     }
 
+    /// Textures are read.
+    pub(super) fn textures(&mut self, separate: bool) -> Written {
+        self.needs.textures(separate).map_err(Refusal::NoCounterpart)
+    }
+
     /// Matrices are multiplied as a machine does it.
     pub(super) fn using_machine(&mut self, machine: roundonce_isa::SmTarget, spelling: &str) -> Written {
         self.needs.using_machine(machine, spelling).map_err(Refusal::Unavailable)

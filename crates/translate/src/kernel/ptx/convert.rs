@@ -187,8 +187,20 @@ impl Body<'_> {
                 arg => self.register(*arg, width),
             };
         }
+        // Eight bits have registers of their own, which nothing else takes.
+        const BYTE: Arg<'static> = Arg::Text("%byte");
+        let result_is_byte = conversion.result_bits() == 8;
+        if result_is_byte || conversion.operand_bits() == 8 {
+            self.text.push_str("    {\n    .reg .b8 %byte;\n");
+        }
+        if conversion.operand_bits() == 8 {
+            self.always(&["mov.b16"], &[Arg::Vector(&[BYTE, Arg::Sink]), operands[0]]);
+            operands[0] = BYTE;
+        }
         let random = (conversion.rounding == ConversionRounding::Random).then(|| self.register(args[4], Width::B32));
-        let d = Arg::Reg(d);
+        let to = if result_is_byte { BYTE } else { Arg::Reg(d) };
+        // The guard stands before what takes the byte's register.
+        let guard = if result_is_byte { self.guard.take() } else { self.guard };
         if count == 4 {
             // A vector holds registers.
             for operand in &mut operands {
@@ -197,17 +209,21 @@ impl Body<'_> {
                 }
             }
             let random = random.unwrap_or(Arg::Int(0, Width::B32));
-            self.ins(&[&row.spelling], &[d, Arg::Vector(&operands), random]);
-            return Ok(());
-        }
-        let mut all = [d, operands[0], operands[1], Arg::Sink];
-        let used = 1 + count;
-        match random {
-            Some(random) => {
+            self.ins(&[&row.spelling], &[to, Arg::Vector(&operands), random]);
+        } else {
+            let mut all = [to, operands[0], operands[1], Arg::Sink];
+            let used = 1 + count;
+            if let Some(random) = random {
                 all[used] = random;
-                self.ins(&[&row.spelling], &all[..=used]);
             }
-            None => self.ins(&[&row.spelling], &all[..used]),
+            self.ins(&[&row.spelling], &all[..used + usize::from(random.is_some())]);
+        }
+        self.guard = guard;
+        if result_is_byte {
+            self.ins(&["mov.b16"], &[Arg::Reg(d), Arg::Vector(&[BYTE, Arg::Int(0, Width::B16)])]);
+        }
+        if result_is_byte || conversion.operand_bits() == 8 {
+            self.text.push_str("    }\n");
         }
         Ok(())
     }

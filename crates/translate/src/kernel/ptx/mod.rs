@@ -80,7 +80,8 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         Err(message) => return refused(UNAVAILABLE.code, message),
     };
     let mut text = String::with_capacity(kernels.len() + variables.len() + 256);
-    text.push_str(&format!(".version {version}\n.target {target}\n.address_size 64\n"));
+    let mode = if shared.needs.has_separate_samplers() { ", texmode_independent" } else { "" };
+    text.push_str(&format!(".version {version}\n.target {target}{mode}\n.address_size 64\n"));
     lines.write_files(&mut text);
     if shared.prints {
         text.push_str(".extern .func (.param .b32 printed) vprintf (.param .b64 format, .param .b64 values);\n");

@@ -14,6 +14,8 @@ const VERSION: Version = Version(7, 1);
 pub(super) struct Needs {
     asked_target: Option<SmTarget>,
     asked_version: Option<Version>,
+    /// Whether textures have samplers of their own, where there are textures.
+    separate_samplers: Option<bool>,
     /// The machine that computes the program's matrix products.
     machine: Option<(SmTarget, String)>,
     /// Everything used whose gate is above the lowest target or version, each once, with its spelling.
@@ -22,7 +24,13 @@ pub(super) struct Needs {
 
 impl Needs {
     pub(super) fn new(options: &Options<'_>) -> Needs {
-        Needs { asked_target: options.target, asked_version: options.version, gates: Vec::new(), machine: None }
+        Needs {
+            asked_target: options.target,
+            asked_version: options.version,
+            gates: Vec::new(),
+            machine: None,
+            separate_samplers: None,
+        }
     }
 
     pub(super) const fn asked_target(&self) -> Option<SmTarget> {
@@ -51,6 +59,21 @@ impl Needs {
             self.gates.push((gate, spelling.concat()));
         }
         Ok(())
+    }
+
+    /// Whether the module says that textures have samplers of their own.
+    pub(super) fn has_separate_samplers(&self) -> bool {
+        self.separate_samplers == Some(true)
+    }
+
+    /// Textures are read with samplers of their own or with those of the images: a module has one of both.
+    pub(super) fn textures(&mut self, separate: bool) -> Result<(), String> {
+        match self.separate_samplers.replace(separate) {
+            Some(known) if known != separate => {
+                Err("a module has textures with samplers of their own or without, not both".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Matrices are multiplied as a machine does it; `Err` where others were as another does.

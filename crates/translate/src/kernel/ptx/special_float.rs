@@ -111,9 +111,6 @@ impl Body<'_> {
         let ty = type_word(format).unwrap_or_default();
         let words = ["cvt", rounding_word(rounding), ty, ".f32"];
         self.using(if format == Format::BF16 { since(7, 0, 80) } else { since(4, 2, 53) }, &words)?;
-        if format == Format::BF16 && !matches!(rounding, Rounding::NearestEven | Rounding::TowardZero) {
-            return none(format!("`{}`", words.concat()));
-        }
         self.ins(&words, &[d.into(), a]);
         Ok(())
     }

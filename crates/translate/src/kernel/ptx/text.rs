@@ -50,6 +50,8 @@ pub(super) enum Arg<'a> {
     Pair(&'a [Arg<'a>; 2]),
     /// `[a+8]`
     Address(&'a Arg<'a>, i64),
+    /// `[image, sampler, {x, y}]`
+    Handles(&'a [Arg<'a>], &'a [Arg<'a>]),
     /// `_`
     Sink,
 }
@@ -225,6 +227,15 @@ impl Body<'_> {
                     self.push_arg(part);
                 }
                 self.text.push('}');
+            }
+            Arg::Handles(handles, coordinates) => {
+                text.push('[');
+                for handle in handles {
+                    self.push_arg(handle);
+                    self.text.push_str(", ");
+                }
+                self.push_arg(&Arg::Vector(coordinates));
+                self.text.push(']');
             }
             Arg::Pair([first, second]) => {
                 self.push_arg(first);

@@ -207,16 +207,22 @@ impl Body<'_> {
             return none(format!("`{name}`, whose fragments lie in registers as each machine wants,"));
         };
         // The machine decides what is computed: one that computes this.
-        let computes =
-            |target: SmTarget| instruction.row(target, &Profile::NVIDIA).is_ok_and(|row| row.dot == multiply.dot);
+        let gates = roundonce_ptx::matrix_gates(name);
+        let computes = |target: SmTarget| {
+            gates.iter().any(|gate| gate.has_target(target))
+                && instruction.row(target, &Profile::NVIDIA).is_ok_and(|row| row.dot == multiply.dot)
+        };
         let machine = match self.asked_target() {
             Some(target) => computes(target).then_some(target),
             None => super::needs::machines().find(|target| computes(*target)),
         };
         let Some(machine) = machine else {
-            return Err(Refusal::Unavailable(format!("`{name}` is computed otherwise on the target")));
+            return Err(Refusal::Unavailable(format!("no target asked for has `{name}` with the same bits")));
         };
         self.using_machine(machine, name)?;
+        if let Some(gate) = gates.iter().find(|gate| gate.has_target(machine)) {
+            self.using(*gate, &[name])?;
+        }
         let list = |body: &mut Self, operands: &[Operand], width: Width| {
             operands.iter().map(|operand| body.register(*operand, width)).collect::<Vec<_>>()
         };
@@ -230,10 +236,8 @@ impl Body<'_> {
             let data = self.register(scale.data, B32);
             selectors.push((data, [self.int(scale.byte, Width::B16), self.int(scale.thread, Width::B16)]));
         }
-        let datas: Vec<[Arg<'static>; 1]> = selectors.iter().map(|(data, _)| [*data]).collect();
-        for (data, (_, selector)) in datas.iter().zip(&selectors) {
-            all.push(Arg::Vector(data));
-            all.push(Arg::Vector(selector));
+        for (data, selector) in &selectors {
+            all.extend([*data, Arg::Vector(selector)]);
         }
         self.ins(&[name], &all);
         Ok(())
