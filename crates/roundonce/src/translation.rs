@@ -144,7 +144,7 @@ impl Translated {
             .map(|argument| match *argument {
                 Argument::Param(param) => Given::Param(param),
                 Argument::BufferBytes(param) => Given::BufferBytes(param),
-                Argument::DynamicShared | Argument::AllShared => Given::Other,
+                Argument::SharedOffset(_) | Argument::DynamicShared | Argument::AllShared => Given::Other,
             })
             .collect();
         let proof = if self.source.profile == other.profile {
@@ -214,8 +214,14 @@ impl Translated {
             verification.failed += 1;
             return;
         };
-        let takes_shared = |argument: &Argument| matches!(argument, Argument::DynamicShared | Argument::AllShared);
-        let shared = if arguments.iter().any(takes_shared) { 0 } else { SHARED };
+        let has = |kind: fn(&Argument) -> bool| arguments.iter().any(kind);
+        let shared = if has(|argument| matches!(argument, Argument::DynamicShared | Argument::AllShared)) {
+            0
+        } else if has(|argument| matches!(argument, Argument::SharedOffset(_))) {
+            SHARED * (1 + pieces(&kernel.params) as u32)
+        } else {
+            SHARED
+        };
         let found = match launch(&other.program, &other.kernel().name, translated, shared, other.profile) {
             Ok(found) => found,
             Err(error) => {
@@ -245,11 +251,18 @@ fn bytes(arg: &Arg) -> Option<Vec<u8>> {
     }
 }
 
+/// How many parameters are pieces of shared memory.
+fn pieces(params: &[Param]) -> u64 {
+    params.iter().filter(|param| param.passing == Passing::Shared).count() as u64
+}
+
 /// What the translation's launch gives for a parameter.
 fn given(kernel: &Kernel, argument: &Argument, args: &[Arg]) -> Arg {
     match *argument {
         Argument::Param(param) => args[param].clone(),
         Argument::BufferBytes(param) => Arg::Scalar(bytes(&args[param]).map_or(0, |bytes| bytes.len() as u64)),
+        // Every piece has as many bytes.
+        Argument::SharedOffset(param) => Arg::Scalar(u64::from(SHARED) * pieces(&kernel.params[..param])),
         Argument::DynamicShared => Arg::Scalar(SHARED.into()),
         Argument::AllShared => Arg::Scalar((kernel.shared_bytes + SHARED).into()),
     }

@@ -9,6 +9,13 @@ pub const NO_COUNTERPART: Rule = Rule::error(
     "roundonce: a translation never weakens in silence",
 );
 
+/// PTX has it, but not the target or the version that was asked for.
+pub const UNAVAILABLE: Rule = Rule::error(
+    "TRN0101",
+    "the target and the version of PTX have every instruction that the translation takes",
+    "PTX ISA, the notes on versions and targets of each instruction",
+);
+
 /// An error that ends the launch.
 pub const TRAP: Rule = Rule::error(
     "TRN0201",

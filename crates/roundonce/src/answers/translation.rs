@@ -99,6 +99,9 @@ fn described(kernel: &Kernel, argument: Argument) -> String {
     match argument {
         Argument::Param(param) => format!("`{}`", name(param)),
         Argument::BufferBytes(param) => format!("the size in bytes of the buffer of `{}`", name(param)),
+        Argument::SharedOffset(param) => {
+            format!("where in dynamic shared memory the piece begins that was given for `{}`", name(param))
+        }
         Argument::DynamicShared => "dynamic shared memory, by its size in bytes".to_owned(),
         Argument::AllShared => {
             format!("shared memory, by its size in bytes: {} and those of the dynamic one", kernel.shared_bytes)
