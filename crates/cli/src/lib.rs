@@ -40,6 +40,8 @@ mod smoke;
 mod sweep;
 mod terminal;
 mod threads;
+mod translate;
+mod translate_kernel;
 mod vectors;
 mod why;
 mod why_arrays;
@@ -83,6 +85,9 @@ enum Verb {
     /// Whether two expressions, instructions, kernels or files of results are bit-equal; else the first input that shows it
     #[command(after_help = examples::DIFF)]
     Diff(diff::Arguments),
+    /// An instruction or an expression in another language with the same bits, or the fields in which none has them
+    #[command(after_help = examples::TRANSLATE)]
+    Translate(translate::Arguments),
     /// The table of every instruction form
     #[command(after_help = examples::FORMS)]
     Forms(forms::Arguments),
@@ -206,6 +211,7 @@ fn run(arguments: Arguments) -> Ended {
         Verb::Bits(arguments) => bits::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
+        Verb::Translate(arguments) => translate::run(&arguments),
         Verb::Forms(arguments) => forms::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),

@@ -9,6 +9,7 @@ mod eval;
 mod findings;
 mod forms;
 mod run;
+mod translate;
 mod why;
 
 pub use bits::bits;
@@ -19,6 +20,10 @@ pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, 
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
+pub use translate::{
+    AskedExpression, RefusalAnswer, TranslationAnswer, TranslationOutcome, Way, is_spelling, translate_expression,
+    translate_instruction,
+};
 pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
 
 use crate::Finding;

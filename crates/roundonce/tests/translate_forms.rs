@@ -1,0 +1,184 @@
+//! Every counterpart of every spelling of every row gives the source's bits: by the steps that it says it takes, and, of
+//! PTX and SPIR-V, by its text, read by its own front end and run. Machine code is assembled.
+
+mod reader;
+mod translated;
+
+use std::collections::BTreeSet;
+
+use roundonce::arith::{ArithOp, Operation};
+use roundonce::kernel::Source;
+use roundonce::translate::instruction::{Counterpart, Language, Translated, evaluate, translate};
+use roundonce::{Instruction, Profile, TABLES, Target, instruction, sass};
+
+use reader::{generator, read, spellings, triple};
+
+/// Operands of each pair of a source and a counterpart.
+const OPERANDS: usize = 128 * 80;
+
+/// Each recipe once, with a spelling of it, and its counterparts in a language.
+fn each(to: Language, mut check: impl FnMut(&str, &Instruction, Vec<Counterpart>)) {
+    let mut seen = BTreeSet::new();
+    for spelling in spellings() {
+        let source = instruction(&spelling, &Target::default()).unwrap();
+        if seen.insert(format!("{:?}", source.recipe))
+            && let Translated::Counterparts(found) = translate(&source.recipe, to, &TABLES)
+        {
+            check(&spelling, &source, found);
+        }
+    }
+}
+
+fn operands(spelling: &str, count: usize) -> Vec<[u64; 3]> {
+    let reading = read(spelling);
+    let mut generator = generator(&reading, spelling.len() as u64);
+    (0..count).map(|_| triple(&reading, &mut generator)).collect()
+}
+
+fn of_source(operation: &Operation, triple: &[u64; 3]) -> u64 {
+    let taken: Vec<u64> = operation.op.operands().iter().map(|&operand| triple[operand as usize]).collect();
+    operation.evaluate(&Profile::NVIDIA, &taken).bits
+}
+
+/// Equal bits, or two NaNs where the language says nothing of a NaN's bits.
+fn same(counterpart: &Counterpart, operation: &Operation, one: u64, other: u64) -> bool {
+    let both_nan = operation.format.is_nan(one) && operation.format.is_nan(other);
+    one == other || both_nan && counterpart.open.contains(&"the bits of a NaN")
+}
+
+#[test]
+fn steps_give_the_sources_bits() {
+    let mut pairs = 0;
+    for to in Language::ALL {
+        let mut seen = BTreeSet::new();
+        each(to, |spelling, source, found| {
+            let operation = source.recipe.operation;
+            for counterpart in found {
+                if !seen.insert(format!("{operation:?} {:?}", counterpart.steps)) {
+                    continue;
+                }
+                pairs += 1;
+                for triple in operands(spelling, OPERANDS) {
+                    let taken: Vec<u64> = operation.op.operands().iter().map(|&at| triple[at as usize]).collect();
+                    let found = evaluate(&counterpart.steps, &Profile::NVIDIA, &taken);
+                    let expected = of_source(&operation, &triple);
+                    assert!(
+                        same(&counterpart, &operation, found, expected),
+                        "{spelling} to {}: {} of {triple:x?} is {found:x}, not {expected:x}",
+                        to.name(),
+                        counterpart.spelling
+                    );
+                }
+            }
+        });
+    }
+    assert!(pairs > 400, "{pairs}");
+}
+
+/// Leaves a module for the assembler and the validator, if `dev/translate/spelling.py` names a folder.
+fn keep(to: Language, number: usize, text: &str) {
+    if let Some(folder) = std::env::var_os("ROUNDONCE_TRANSLATED") {
+        let ending = if to == Language::Ptx { "ptx" } else { "spvasm" };
+        std::fs::write(std::path::Path::new(&folder).join(format!("{number}.{ending}")), text).unwrap();
+    }
+}
+
+/// The texts of a language, each in a module, run.
+fn texts_give_the_sources_bits(to: Language, least: usize, module: impl Fn(&Counterpart, &Operation) -> String) {
+    let mut seen = BTreeSet::new();
+    each(to, |spelling, source, found| {
+        let operation = source.recipe.operation;
+        let triples = operands(spelling, OPERANDS);
+        for counterpart in found {
+            let is_opencl = counterpart.around.iter().any(|line| line == "OpCapability Kernel");
+            let text = module(&counterpart, &operation);
+            if is_opencl || counterpart.components == 3 || !seen.insert(text.clone()) {
+                continue;
+            }
+            keep(to, seen.len(), &text);
+            let source = if to == Language::Ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
+            let results = translated::run(source, &operation, counterpart.components, &triples);
+            for (triple, found) in triples.iter().zip(results) {
+                let expected = of_source(&operation, triple);
+                assert!(
+                    same(&counterpart, &operation, found, expected),
+                    "{spelling} of {triple:x?} gives {found:x}, not {expected:x}, as\n{text}"
+                );
+            }
+        }
+    });
+    assert!(seen.len() > least, "{}", seen.len());
+}
+
+#[test]
+fn ptx_texts_give_the_sources_bits() {
+    texts_give_the_sources_bits(Language::Ptx, 200, translated::ptx_module);
+}
+
+#[test]
+fn spirv_texts_give_the_sources_bits() {
+    texts_give_the_sources_bits(Language::SpirV, 60, translated::spirv_module);
+}
+
+#[test]
+fn machine_code_assembles() {
+    let mut seen = BTreeSet::new();
+    each(Language::Sass, |spelling, _, found| {
+        for counterpart in found {
+            let [line] = counterpart.code.as_slice() else { panic!("{spelling}: {:?}", counterpart.code) };
+            let first = counterpart.gate.unwrap().target.first;
+            if !seen.insert(line.clone()) {
+                continue;
+            }
+            let problem = match sass::modern::Target::new(first) {
+                Some(target) => sass::modern::asm_line(line, target).err(),
+                None => sass::asm_line(line).err(),
+            };
+            assert!(problem.is_none(), "{spelling} on sm_{first}: {line}\n{problem:?}");
+        }
+    });
+    assert!(seen.len() > 100, "{}", seen.len());
+}
+
+/// What has counterparts and what has none, by field.
+#[test]
+fn refusals_name_the_field() {
+    let fields = |spelling: &str, to| {
+        let source = instruction(spelling, &Target::default()).unwrap();
+        match translate(&source.recipe, to, &TABLES) {
+            Translated::Counterparts(_) => Vec::new(),
+            Translated::Refused(refusal) => refusal.fields,
+        }
+    };
+    assert_eq!(fields("fma.rp.f32", Language::SpirV), ["rounding"]);
+    assert_eq!(fields("fma.rp.f32", Language::C), [""; 0]);
+    assert_eq!(fields("FFMA.RZ.CC", Language::Ptx), ["condition codes"]);
+    assert_eq!(fields("FFMA.RM.CC", Language::SpirV), ["condition codes", "rounding"]);
+    assert_eq!(fields("mad.f32@sm_13", Language::Sass), ["the product is truncated"]);
+    assert_eq!(fields("fma.rn.bf16", Language::SpirV), ["operand types"]);
+    assert_eq!(fields("fma.rn.oob.f16", Language::SpirV), ["out-of-bounds NaN"]);
+    assert_eq!(fields("fma.rn.oob.f16", Language::Cuda), [""; 0]);
+    assert_eq!(fields("fma.rn.f32", Language::Wgsl), ["rounding", "subnormals", "fused"]);
+    assert_eq!(fields("fma.rn.f32", Language::Metal), ["rounding", "subnormals"]);
+    assert_eq!(fields("fma.rn.ftz.f16", Language::C), ["subnormals"]);
+    assert_eq!(fields("fma.rz.bf16", Language::Sass), ["rounding"]);
+}
+
+/// A counterpart of another field is told apart by the operands used here.
+#[test]
+fn the_operands_tell_fields_apart() {
+    let source = instruction("fma.rn.ftz.f32", &Target::default()).unwrap();
+    let operation = source.recipe.operation;
+    let others = [
+        Operation { flush: false, ..operation },
+        Operation { rounding: roundonce::arith::Rounding::TowardZero, ..operation },
+        Operation { fmz: true, ..operation },
+        Operation { clamp: roundonce::arith::Clamp::Unit, ..operation },
+        Operation { negate_addend: true, ..operation },
+        Operation { op: ArithOp::TruncatedMulAdd, ..operation },
+    ];
+    let triples = operands("fma.rn.ftz.f32", OPERANDS);
+    for other in others {
+        assert!(triples.iter().any(|triple| of_source(&operation, triple) != of_source(&other, triple)), "{other:?}");
+    }
+}
