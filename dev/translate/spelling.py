@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "dev", "spelling"))
 import judge  # noqa: E402
 
-ROUNDONCE = judge.ROUNDONCE
+ROUNDONCE = os.environ.get("ROUNDONCE", judge.ROUNDONCE)
 COUNT = {"c": 100_000, "cuda": 4096, "glsl": 4096}
 FORMATS = {"f16": (16, 10), "bf16": (16, 7), "f32": (32, 23), "f64": (64, 52)}
 INTEGER = {16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}

@@ -149,9 +149,10 @@ impl FreshNames {
 
     /// The wanted name, or a longer one.
     fn fresh(&mut self, wanted: &str) -> String {
-        let tries = (0..).map(|count| if count == 0 { wanted.to_owned() } else { format!("{wanted}{count}") });
-        let free = tries.into_iter().find(|name| !self.0.contains(name)).unwrap_or_default();
-        self.0.insert(free.clone());
+        let mut free = wanted.to_owned();
+        while !self.0.insert(free.clone()) {
+            free.push('_');
+        }
         free
     }
 }

@@ -275,11 +275,12 @@ fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<W
             Format::F32 => "float",
             _ => "double",
         };
-        way.code = Some(spelling.cuda)
-            .filter(|text| !text.is_empty())
-            .map(|text| format!("{ty} d = {text};"))
-            .into_iter()
-            .collect();
+        let mut result = "d".to_owned();
+        while evaluation.plan.leaves.iter().any(|(_, taken)| *taken == result) {
+            result.push('_');
+        }
+        let text = Some(spelling.cuda).filter(|text| !text.is_empty());
+        way.code = text.map(|text| format!("{ty} {result} = {text};")).into_iter().collect();
         let headers = [(Format::F16, "cuda_fp16.h"), (Format::BF16, "cuda_bf16.h")];
         let used = headers.into_iter().filter(|(format, _)| formats.contains(format));
         way.around = used.map(|(_, header)| format!("#include <{header}>")).collect();

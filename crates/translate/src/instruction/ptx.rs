@@ -1,7 +1,7 @@
 //! PTX: its rows, and the instructions around them.
 
 use roundonce_arith::{Format, Operation};
-use roundonce_isa::{Form, Language, Recipe};
+use roundonce_isa::{Form, Language, Recipe, Version};
 
 use super::text::{Core, Names, Text, Writer};
 
@@ -94,6 +94,10 @@ impl Writer for Ptx<'_> {
     }
 
     fn finish(&self, _: &Recipe, text: &mut Text) {
+        // A row's versions are of the spelling without modifiers; `.ftz` came with PTX 1.4.
+        if let Some(gate) = text.gate.as_mut().filter(|_| text.code.iter().any(|line| line.contains(".ftz"))) {
+            gate.version.first = gate.version.first.max(Version(1, 4));
+        }
         if !text.declared.is_empty() {
             let mut lines = vec!["{".to_owned()];
             lines.append(&mut text.declared);
