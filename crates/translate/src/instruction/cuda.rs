@@ -175,6 +175,10 @@ impl Writer for Cuda<'_> {
         text.code.push(format!("float {to} = __saturatef({from});"));
     }
 
+    fn writes_all_beside_steps(&self) -> bool {
+        false
+    }
+
     fn reasons(&self, fields: &[&str]) -> Vec<&'static str> {
         ptx::reasons(fields)
     }

@@ -223,7 +223,10 @@ fn spelled(plan: &Plan, wanted: u32, writer: &dyn Writer) -> Vec<Counterpart> {
         if clamped.is_some() {
             names.result = writer.unclamped(&result);
         }
-        let cores = writer.cores(&core, &names);
+        let mut cores = writer.cores(&core, &names);
+        if plan.steps().len() > 1 && !writer.writes_all_beside_steps() {
+            cores.truncate(1);
+        }
         let written = cores.into_iter().map(|core_text| {
             let Core { spelling, text: own } = core_text;
             let mut text = before.clone();

@@ -107,6 +107,10 @@ impl Writer for Ptx<'_> {
         }
     }
 
+    fn writes_all_beside_steps(&self) -> bool {
+        false
+    }
+
     fn reasons(&self, fields: &[&str]) -> Vec<&'static str> {
         reasons(fields)
     }

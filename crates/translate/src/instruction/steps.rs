@@ -101,9 +101,9 @@ impl Expansion {
     const ALL: [Expansion; 5] =
         [Expansion::Widen, Expansion::ZeroFactors, Expansion::Clamp, Expansion::Negate, Expansion::MulAdd];
 
-    /// Whether it is listed beside an instruction that needs it not: such an instruction is younger, or of other units.
+    /// Whether it is listed beside an instruction that needs it not: such an instruction is younger, or written otherwise.
     fn is_of_interest(self) -> bool {
-        matches!(self, Expansion::Widen | Expansion::MulAdd)
+        matches!(self, Expansion::Widen | Expansion::Clamp | Expansion::MulAdd)
     }
 
     fn applies(self, recipe: &Recipe, taken: &[Expansion]) -> bool {

@@ -117,6 +117,10 @@ pub(crate) trait Writer {
     }
     /// Writes the clamp of `from` to `to`.
     fn clamp(&self, _clamp: Clamp, _recipe: &Recipe, _from: &str, _to: &str, _text: &mut Text) {}
+    /// Whether every core is written beside steps, or the plainest alone.
+    fn writes_all_beside_steps(&self) -> bool {
+        true
+    }
     /// The last touch to a whole text.
     fn finish(&self, _recipe: &Recipe, _text: &mut Text) {}
     /// Why there is no counterpart with these fields.
