@@ -14,6 +14,7 @@ use roundonce::why::{Language as Rules, LiteralTypes};
 use roundonce::{Profile, SmTarget};
 
 use crate::argument::Argument;
+use crate::modules::Language as KernelLanguage;
 use crate::output::{self, Format, FormatArgument};
 use crate::{Ended, Failure, Status, translate_kernel};
 
@@ -55,8 +56,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let source = &arguments.source;
-    if source.path().as_os_str() == "-" || source.path().is_file() {
-        return translate_kernel::kernel(source.path());
+    let file = source.path();
+    if file.as_os_str() == "-" || file.is_file() || KernelLanguage::of(file).is_some() {
+        return translate_kernel::kernel(file);
     }
     let text = source.text()?;
     let answer = if is_spelling(text) {

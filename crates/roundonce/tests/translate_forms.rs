@@ -4,11 +4,13 @@
 mod reader;
 mod translated;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use roundonce::arith::{ArithOp, Operation};
+use roundonce::answers::{AskedExpression, translate_expression};
+use roundonce::arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce::kernel::Source;
 use roundonce::translate::instruction::{Counterpart, Language, Translated, evaluate, translate};
+use roundonce::why::{Evaluation, LiteralTypes, Typed, parse_expr};
 use roundonce::{Instruction, Profile, TABLES, Target, instruction, sass};
 
 use reader::{generator, read, spellings, triple};
@@ -140,6 +142,37 @@ fn machine_code_assembles() {
     assert!(seen.len() > 100, "{}", seen.len());
 }
 
+/// An expression's text in SPIR-V gives what its evaluation gives.
+#[test]
+fn expressions_give_their_evaluations_bits() {
+    let operation = Operation::mul_add(Format::F32, Rounding::NearestEven);
+    for text in ["fma(a,b,c)*a", "a*b + c", "a - b*c", "-(a*b) + 0.1f*c", "-fma(a, b, -c)", "fma(-a, 3.0f, b) - c"] {
+        for contract in [false, true] {
+            let (types, literals) = (BTreeMap::new(), LiteralTypes::default());
+            let asked = AskedExpression { expression: text, types, ty: Format::F32, literals, contract };
+            let answer = translate_expression(&asked, Language::SpirV, &Profile::NVIDIA).unwrap();
+            let way = &answer.ways[0];
+            let source = instruction("fma.rn.f32", &Target::default()).unwrap();
+            let Translated::Counterparts(found) = translate(&source.recipe, Language::SpirV, &TABLES) else { panic!() };
+            let mut counterpart = found.into_iter().next().unwrap();
+            (counterpart.code, counterpart.around) = (way.code.clone(), way.around.clone());
+            // A name that the expression does not use is read all the same.
+            let module = translated::spirv_module(&counterpart, &operation);
+            let triples = operands("fma.rn.f32", 128 * 4);
+            let results = translated::run(Source::SpirvText(&module), &operation, 1, &triples);
+            for (triple, found) in triples.iter().zip(results) {
+                let value = |at: usize| Typed { format: Format::F32, bits: triple[at] };
+                let names =
+                    BTreeMap::from([("a", 0), ("b", 1), ("c", 2)].map(|(name, at)| (name.to_owned(), value(at))));
+                let expr = parse_expr(text, &names).unwrap();
+                let evaluation = if contract { Evaluation::contracted(&expr) } else { Evaluation::as_written(&expr) };
+                let expected = evaluation.trace(&Profile::NVIDIA).0.bits;
+                assert!(same(&counterpart, &operation, found, expected), "{text} of {triple:x?}: {found:x}\n{module}");
+            }
+        }
+    }
+}
+
 /// What has counterparts and what has none, by field.
 #[test]
 fn refusals_name_the_field() {
@@ -171,9 +204,9 @@ fn the_operands_tell_fields_apart() {
     let operation = source.recipe.operation;
     let others = [
         Operation { flush: false, ..operation },
-        Operation { rounding: roundonce::arith::Rounding::TowardZero, ..operation },
+        Operation { rounding: Rounding::TowardZero, ..operation },
         Operation { fmz: true, ..operation },
-        Operation { clamp: roundonce::arith::Clamp::Unit, ..operation },
+        Operation { clamp: Clamp::Unit, ..operation },
         Operation { negate_addend: true, ..operation },
         Operation { op: ArithOp::TruncatedMulAdd, ..operation },
     ];

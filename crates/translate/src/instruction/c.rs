@@ -7,7 +7,7 @@
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Recipe, convert};
 
-use super::text::{Core, NAN_BITS, Names, Text, Writer, c_literal, selection};
+use super::text::{Core, NAN_BITS, Names, Text, Writer, c_literal, is_plain, selection};
 
 pub(super) struct C;
 
@@ -51,9 +51,8 @@ impl Writer for C {
 
     fn cores(&self, recipe: &Recipe, names: &Names) -> Vec<Core> {
         let operation = &recipe.operation;
-        let Operation { op, format, fmz, clamp, oob, .. } = *operation;
-        let is_plain = operation.is_uniform() && !fmz && clamp == Clamp::None && !oob && !recipe.condition_codes;
-        let is_known = is_plain && recipe.components == 1 && op != ArithOp::TruncatedMulAdd;
+        let Operation { op, format, .. } = *operation;
+        let is_known = is_plain(recipe) && recipe.components == 1;
         // MXCSR flushes no f16, and a directed f16 would be rounded twice in two directions at its edges.
         let is_half = format == Format::F16;
         if !is_known || is_half && (operation.flush || operation.rounding != Rounding::NearestEven) {

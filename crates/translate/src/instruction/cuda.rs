@@ -37,8 +37,7 @@ fn include(format: Format, text: &mut Text) {
 /// The intrinsic that a recipe is.
 fn intrinsic(recipe: &Recipe) -> Option<(String, &'static str)> {
     let Operation { op, format, rounding, flush, fmz, clamp, oob, .. } = recipe.operation;
-    let is_uniform = recipe.operation.is_uniform() && !recipe.operation.negate_product;
-    if !is_uniform || fmz || oob || recipe.condition_codes {
+    if !recipe.operation.is_uniform() || recipe.operation.negate_product || fmz || oob || recipe.condition_codes {
         return None;
     }
     let direction = match rounding {
@@ -180,6 +179,8 @@ impl Writer for Cuda<'_> {
     }
 
     fn reasons(&self, fields: &[&str]) -> Vec<&'static str> {
-        ptx::reasons(fields)
+        let truncated = fields.contains(&"the product is truncated");
+        let reason = "CUDA C++ is compiled for sm_75 and later, and sm_1x alone truncates the product";
+        ptx::reasons(fields).into_iter().chain(truncated.then_some(reason)).collect()
     }
 }

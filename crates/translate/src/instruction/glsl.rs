@@ -8,7 +8,7 @@ use roundonce_arith::{ArithOp, Clamp, Format, Operation};
 use roundonce_isa::Recipe;
 
 use super::spirv;
-use super::text::{Core, Names, Text, Writer, selection};
+use super::text::{Core, Names, Text, Writer, is_plain, selection};
 
 pub(super) struct Glsl;
 
@@ -53,7 +53,7 @@ impl Writer for Glsl {
     fn cores(&self, recipe: &Recipe, names: &Names) -> Vec<Core> {
         let operation = &recipe.operation;
         let written = || {
-            let ty = type_name(operation.format, recipe.components).filter(|_| spirv::is_plain(recipe))?;
+            let ty = type_name(operation.format, recipe.components).filter(|_| is_plain(recipe))?;
             let modes = spirv::modes(operation)?;
             let mut text = Text { open: spirv::open(operation), ..Text::default() };
             declare(operation.format, &mut text);

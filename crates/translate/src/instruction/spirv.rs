@@ -6,7 +6,7 @@
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Recipe, hexadecimal};
 
-use super::text::{Core, NAN_BITS, Names, Text, Writer};
+use super::text::{Core, NAN_BITS, Names, Text, Writer, is_plain};
 
 /// What DenormFlushToZero leaves open.
 pub(super) const FLUSH: &str = "flushes: the sign of a zero that one makes, whether a value that rounds up to the smallest normal \
@@ -32,20 +32,6 @@ pub(super) fn modes(operation: &Operation) -> Option<[(&'static str, u32, u32); 
     };
     let denorm = if operation.flush { ("DenormFlushToZero", 4460, 4465) } else { ("DenormPreserve", 4459, 4464) };
     Some([rounding, denorm, ("SignedZeroInfNanPreserve", 4461, 4466)])
-}
-
-/// Whether a module may compute an operation of one format as it is.
-pub(super) fn is_plain(recipe: &Recipe) -> bool {
-    let Operation { op, fmz, clamp, oob, .. } = recipe.operation;
-    let is_product_negated = recipe.operation.negate_product;
-    recipe.operation.is_uniform()
-        && op != ArithOp::TruncatedMulAdd
-        && !fmz
-        && clamp == Clamp::None
-        && !oob
-        && !is_product_negated
-        && !recipe.condition_codes
-        && (op == ArithOp::Add || !recipe.operation.negate_addend)
 }
 
 /// What is open under [`modes`].

@@ -1,6 +1,6 @@
 //! What the languages share: names of operands, the parts of a text, what a language has to say.
 
-use roundonce_arith::{Clamp, Format, Operation};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation};
 use roundonce_isa::{Gate, Recipe, hexadecimal};
 
 /// What an implementation may choose of a NaN.
@@ -144,4 +144,14 @@ pub(crate) fn c_literal(format: Format, bits: u64) -> Option<String> {
         Format::F64 => Some(digits),
         _ => None,
     }
+}
+
+/// Whether a recipe is an IEEE operation of one format, a difference among them, with nothing around it.
+pub(crate) fn is_plain(recipe: &Recipe) -> bool {
+    let operation = &recipe.operation;
+    let has_sign = operation.negate_product || operation.negate_addend && operation.op != ArithOp::Add;
+    operation.is_uniform()
+        && operation.op != ArithOp::TruncatedMulAdd
+        && operation.clamp == Clamp::None
+        && !(has_sign || operation.fmz || operation.oob || recipe.condition_codes)
 }
