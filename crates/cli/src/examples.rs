@@ -32,6 +32,13 @@ Examples:
   roundonce diff d.npy y.npy
   roundonce diff saxpy.ptx saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy";
 
+pub(crate) const TRANSLATE: &str = "\
+Examples:
+  roundonce translate fma.rz.ftz.f32 --to sass
+  roundonce translate fma.rn.sat.f32 --to spirv
+  roundonce translate fma.rp.f32 --to glsl
+  roundonce translate 'fma(a,b,c)*d' --from c --to cuda";
+
 pub(crate) const FORMS: &str = "\
 Examples:
   roundonce forms

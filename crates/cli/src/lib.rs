@@ -85,6 +85,9 @@ enum Verb {
     /// Whether two expressions, instructions, kernels or files of results are bit-equal; else the first input that shows it
     #[command(after_help = examples::DIFF)]
     Diff(diff::Arguments),
+    /// An instruction, an expression or a kernel in another language with the same bits, or what has no counterpart
+    #[command(after_help = examples::TRANSLATE)]
+    Translate(translate::Arguments),
     /// The table of every instruction form
     #[command(after_help = examples::FORMS)]
     Forms(forms::Arguments),
@@ -103,8 +106,6 @@ enum Verb {
     /// SASS or SPIR-V words to their text
     #[command(after_help = examples::DISASM)]
     Disasm(disasm::Arguments),
-    /// Translate
-    Translate(translate::Arguments),
     /// Test vectors: make them, verify captured results
     #[command(after_help = examples::VECTORS)]
     Vectors(vectors::Arguments),

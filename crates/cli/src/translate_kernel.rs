@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::answers::{Checked, TranslationAnswer, located};
+use roundonce::answers::{Checked, TranslatedModule, located};
 use roundonce::kernel::{Choice, Source};
-use roundonce::spirv;
+use roundonce::spirv::{self, Environment};
+use roundonce::translate::instruction::Language;
 use roundonce::translation::{NoTranslation, Options, To, Translated, Verification, translate};
+use roundonce::{SmTarget, Version};
 
 use crate::cuda::CudaSource;
 use crate::launch::{Assumption, spec_constants};
@@ -31,16 +33,40 @@ pub(crate) struct KernelArguments {
     /// Accepts a loss, by the code that the refusal names
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
-    /// SPIR-V: what the translation does where the module leaves bits open
+    /// From SPIR-V: what the translation does where the module leaves bits open
     #[arg(long, value_enum, default_value = "nvidia")]
     assume: Assumption,
-    /// SPIR-V: a specialisation constant, by its SpecId
+    /// From SPIR-V: a specialisation constant, by its SpecId
     #[arg(long, value_name = "ID=VALUE")]
     spec: Vec<String>,
+    /// To PTX: its version (default: the lowest that has every instruction)
+    #[arg(long, value_name = "VERSION")]
+    ptx: Option<Version>,
+    /// To SPIR-V: whom the module is for: opencl1.2, opencl2.2 …
+    #[arg(long, value_name = "ENVIRONMENT")]
+    target_env: Option<Environment>,
+    /// To SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, not OpenCL.std's fma
+    #[arg(long)]
+    fma_khr: bool,
 }
 
 /// Exit 1 where something has no counterpart, or what was compared is not equal.
-pub(crate) fn run(file: &Path, to: To, arguments: &KernelArguments, format: Format) -> Ended {
+pub(crate) fn run(
+    file: &Path,
+    to: Language,
+    target: Option<SmTarget>,
+    arguments: &KernelArguments,
+    format: Format,
+) -> Ended {
+    let to = match to {
+        Language::Ptx => To::Ptx,
+        Language::SpirV => To::Spirv,
+        other => {
+            let message =
+                format!("{}: kernels are translated to PTX and SPIR-V, not to {}", file.display(), other.name());
+            return Err(Failure::Unsupported(message));
+        }
+    };
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
     let choice = Choice {
         entry: arguments.entry.clone(),
@@ -49,7 +75,15 @@ pub(crate) fn run(file: &Path, to: To, arguments: &KernelArguments, format: Form
         ..Choice::default()
     };
     let name = file.display().to_string();
-    let options = Options { allow: &arguments.allow, file: &name, ..Options::default() };
+    let options = Options {
+        allow: &arguments.allow,
+        file: &name,
+        target,
+        version: arguments.ptx,
+        environment: arguments.target_env,
+        fma_khr: arguments.fma_khr,
+        ..Options::default()
+    };
     let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &options) {
         Ok(translated) => Ok(Ok(translated)),
         Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
@@ -71,7 +105,7 @@ pub(crate) fn run(file: &Path, to: To, arguments: &KernelArguments, format: Form
         }
     };
     let verified = if arguments.verify { verify(&translated, arguments.runs) } else { Vec::new() };
-    let answer = TranslationAnswer::new(&translated, &verified);
+    let answer = TranslatedModule::new(&translated, &verified);
     match &arguments.output {
         Some(path) if binary => files::write(path, &words(answer.text)?)?,
         Some(path) => files::write(path, answer.text.as_bytes())?,

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "eval",
     "explain",
     "bits",
     "why",
     "diff",
+    "translate",
     "forms",
     "run",
     "check",

@@ -2,6 +2,9 @@
 //!
 //! `ROUNDONCE_BLESS=1 cargo test -p roundonce-cli --test reference` writes them anew; the diff is read before it is committed.
 
+#[path = "reference/translation.rs"]
+mod translation;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -249,6 +252,11 @@ fn every_form_is_listed() {
         agrees(&format!("{name}.md"), &page);
     }
     assert_eq!(listed, rows.len());
+}
+
+#[test]
+fn every_form_has_its_counterparts_listed() {
+    agrees("translation.md", &translation::page());
 }
 
 /// The codes that stand in a text as literals.

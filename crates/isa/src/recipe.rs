@@ -25,6 +25,28 @@ impl Recipe {
     pub const fn result_width(&self) -> u32 {
         self.operation.format.width() * self.components
     }
+    /// The format of each operand, in order.
+    pub fn operand_formats(&self) -> Vec<Format> {
+        (0..self.operation.op.arity()).map(|index| self.operation.operand_format(index)).collect()
+    }
+    /// The fields in which another meaning of the same number of operands differs, in words. That a compiler may contract
+    /// one of them is none.
+    pub fn differing_fields(&self, other: &Recipe) -> Vec<&'static str> {
+        let (a, b) = (&self.operation, &other.operation);
+        let fields = [
+            ("the product is truncated", a.op != b.op),
+            ("operand types", self.operand_formats() != other.operand_formats()),
+            ("components", self.components != other.components),
+            ("rounding", a.rounding != b.rounding),
+            ("subnormals", a.flush != b.flush),
+            ("zero dominance", a.fmz != b.fmz),
+            ("saturation", a.clamp != b.clamp),
+            ("out-of-bounds NaN", a.oob != b.oob),
+            ("signs", (a.negate_product, a.negate_addend) != (b.negate_product, b.negate_addend)),
+            ("condition codes", self.condition_codes != other.condition_codes),
+        ];
+        fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+    }
     /// With one spelled modifier applied.
     #[must_use]
     pub const fn with(mut self, effect: Effect) -> Recipe {

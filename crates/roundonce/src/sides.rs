@@ -40,14 +40,8 @@ pub enum SideProblem {
 /// ```
 pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2], SideProblem> {
     let read = |text: &str| {
-        // A name alone, a number, or brackets and operators, are an expression.
-        let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-        let spelling = text.contains('.') && !is_number && !text.contains(['(', ' ', '*', '+', '-'])
-            || [crate::sass::FORMS, crate::sass::modern::FORMS]
-                .into_iter()
-                .flatten()
-                .any(|form| form.mnemonic == split_spelling(text).0);
-        spelling.then(|| instruction(text, target)).transpose().map_err(SideProblem::Instruction)
+        let found = is_spelling(text).then(|| instruction(text, target));
+        found.transpose().map_err(SideProblem::Instruction)
     };
     let instructions = [read(texts[0])?, read(texts[1])?];
     let mut types: BTreeMap<&str, Format> = BTreeMap::new();
@@ -80,4 +74,15 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         Ok(Side::expression(&expr))
     };
     Ok([side(texts[0], &instructions[0])?, side(texts[1], &instructions[1])?])
+}
+
+/// Whether a text is meant for an instruction: a name alone, a number, or brackets and operators, are an expression.
+pub(crate) fn is_spelling(text: &str) -> bool {
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let mnemonic = split_spelling(text).0;
+    text.contains('.') && !is_number && !text.contains(['(', ' ', '*', '+', '-'])
+        || crate::TABLES
+            .into_iter()
+            .flatten()
+            .any(|form| form.mnemonic == mnemonic && form.language != roundonce_isa::Language::Ptx)
 }

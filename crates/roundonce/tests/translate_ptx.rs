@@ -90,7 +90,8 @@ fn check_all(folder: &str) -> (usize, BTreeMap<String, Refused>) {
 
 /// That a folder's cases are refused as the table says, a case a line: its name and what stands in the first message.
 fn check_refusals(refused: &BTreeMap<String, Refused>, expected: &[(&str, &str)]) {
-    let found: Vec<String> = refused.iter().map(|(name, messages)| format!("{name}: {}", messages.join("; "))).collect();
+    let found: Vec<String> =
+        refused.iter().map(|(name, messages)| format!("{name}: {}", messages.join("; "))).collect();
     let names: Vec<&str> = refused.keys().map(String::as_str).collect();
     let expected_names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, expected_names, "{}", found.join("\n"));

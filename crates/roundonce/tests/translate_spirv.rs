@@ -58,11 +58,7 @@ fn environments() -> [(&'static str, &'static str, usize, Vec<(&'static str, &'s
     let opencl = [without(&LACKING), LACKING.to_vec()].concat();
     let old = opencl.iter().copied().filter(|(name, _)| !LACKING_OLD.iter().any(|(other, _)| other == name));
     let old = old.chain(LACKING_OLD).collect();
-    [
-        ("opencl1.2", "spv1.0", 24, old),
-        ("opencl2.2", "spv1.2", 33, opencl),
-        ("spv1.3", "spv1.3", 35, REFUSED.to_vec()),
-    ]
+    [("opencl1.2", "spv1.0", 24, old), ("opencl2.2", "spv1.2", 33, opencl), ("spv1.3", "spv1.3", 35, REFUSED.to_vec())]
 }
 
 /// The validator's word, where it is installed.

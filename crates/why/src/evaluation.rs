@@ -11,7 +11,8 @@ use roundonce_deviate::{
 use roundonce_isa::convert;
 
 use crate::call::Call;
-use crate::plan::{Plan, Ref};
+use crate::expr::Expr;
+use crate::plan::{Choices, Plan, Ref};
 use crate::search::{at_place, place};
 use crate::x87::{self, X87Outcome, X87Value};
 
@@ -57,6 +58,17 @@ impl Evaluation {
     /// A plan as written.
     pub(crate) fn plain(plan: impl Into<Arc<Plan>>) -> Evaluation {
         Evaluation { plan: plan.into(), order: None, modes: Vec::new(), approximations: Vec::new() }
+    }
+
+    /// An expression as written: nothing fused, every operation rounded to nearest even.
+    pub fn as_written(expr: &Expr) -> Evaluation {
+        Evaluation::plain(Plan::as_written(expr))
+    }
+
+    /// The same where every sum that can takes a product, of two the first operand's: what compilers do that contract.
+    pub fn contracted(expr: &Expr) -> Evaluation {
+        let choices = Choices::of(expr);
+        Evaluation::plain(choices.plan(&choices.compilers(), false))
     }
 
     /// The deviations from the expression as written.

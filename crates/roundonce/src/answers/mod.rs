@@ -9,7 +9,8 @@ mod eval;
 mod findings;
 mod forms;
 mod run;
-mod translation;
+mod translate;
+mod translate_kernel;
 mod why;
 
 pub use bits::bits;
@@ -20,7 +21,11 @@ pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, 
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
-pub use translation::{KernelAnswer, TranslationAnswer, VerificationAnswer};
+pub use translate::{
+    AskedExpression, RefusalAnswer, TranslationAnswer, TranslationOutcome, Way, is_spelling, translate_expression,
+    translate_instruction,
+};
+pub use translate_kernel::{TranslatedKernel, TranslatedModule, VerifiedKernel};
 pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
 
 use crate::Finding;

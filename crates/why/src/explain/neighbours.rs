@@ -1,6 +1,6 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, EvalModel, Fmas};
 use roundonce_isa::{Form, Instruction, Language, Recipe, Value, evaluate};
 use serde::{Serialize, Serializer};
@@ -112,11 +112,7 @@ pub(super) fn counterparts(
 
 /// Whether an instruction takes the operands of another.
 fn takes(one: &Recipe, other: &Recipe) -> bool {
-    one.components == other.components && operand_formats(one) == operand_formats(other)
-}
-
-fn operand_formats(recipe: &Recipe) -> Vec<Format> {
-    (0..recipe.operation.op.arity()).map(|index| recipe.operation.operand_format(index)).collect()
+    one.components == other.components && one.operand_formats() == other.operand_formats()
 }
 
 /// The fields in which two meanings differ; `None` if they are no counterparts at all.
@@ -129,17 +125,5 @@ fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
             return None;
         }
     }
-    let fields = [
-        ("the product is truncated", a.op != b.op),
-        ("operand types", operand_formats(one) != operand_formats(other)),
-        ("components", one.components != other.components),
-        ("rounding", a.rounding != b.rounding),
-        ("subnormals", a.flush != b.flush),
-        ("zero dominance", a.fmz != b.fmz),
-        ("saturation", a.clamp != b.clamp),
-        ("out-of-bounds NaN", a.oob != b.oob),
-        ("signs", (a.negate_product, a.negate_addend) != (b.negate_product, b.negate_addend)),
-        ("condition codes", one.condition_codes != other.condition_codes),
-    ];
-    Some(fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect())
+    Some(one.differing_fields(other))
 }

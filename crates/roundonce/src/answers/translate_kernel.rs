@@ -10,7 +10,7 @@ use crate::translation::{Difference, Translated, Verification};
 
 /// A translated module, for programs.
 #[derive(Clone, Debug, Serialize)]
-pub struct TranslationAnswer<'a> {
+pub struct TranslatedModule<'a> {
     /// The module.
     pub text: &'a str,
     /// What the source leaves open of the bits; the translation has what stands here.
@@ -20,24 +20,24 @@ pub struct TranslationAnswer<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
     /// Its kernels.
-    pub kernels: Vec<KernelAnswer<'a>>,
+    pub kernels: Vec<TranslatedKernel<'a>>,
 }
 
 /// A kernel of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct KernelAnswer<'a> {
+pub struct TranslatedKernel<'a> {
     /// Its name in the source.
     pub kernel: &'a str,
     /// What a launch gives for each of its parameters.
     pub parameters: Vec<String>,
     /// What was found where both were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification: Option<VerificationAnswer>,
+    pub verification: Option<VerifiedKernel>,
 }
 
 /// What is known of a kernel and its translation.
 #[derive(Clone, Debug, Serialize)]
-pub struct VerificationAnswer {
+pub struct VerifiedKernel {
     /// `proved`, `equal-on-data`, `nothing-compared` or `different`.
     pub verdict: &'static str,
     /// In words: of what is not proved why, of what differs where.
@@ -50,16 +50,16 @@ pub struct VerificationAnswer {
     pub changed: u64,
 }
 
-impl<'a> TranslationAnswer<'a> {
+impl<'a> TranslatedModule<'a> {
     /// Of a translation, with the verification of each kernel where it was asked for.
-    pub fn new(translated: &'a Translated, verified: &[Verification]) -> TranslationAnswer<'a> {
+    pub fn new(translated: &'a Translated, verified: &[Verification]) -> TranslatedModule<'a> {
         let kernels = translated.source.program.kernels.iter().enumerate().map(|(place, kernel)| {
             let arguments = &translated.translation.arguments[place];
             let parameters = arguments.iter().map(|argument| described(kernel, *argument)).collect();
-            let verification = verified.get(place).map(|verification| VerificationAnswer::new(kernel, verification));
-            KernelAnswer { kernel: &kernel.name, parameters, verification }
+            let verification = verified.get(place).map(|verification| VerifiedKernel::new(kernel, verification));
+            TranslatedKernel { kernel: &kernel.name, parameters, verification }
         });
-        TranslationAnswer {
+        TranslatedModule {
             text: &translated.translation.text,
             undetermined: &translated.source.undetermined,
             losses: translated.translation.losses.iter().map(ToString::to_string).collect(),
@@ -109,8 +109,8 @@ fn described(kernel: &Kernel, argument: Argument) -> String {
     }
 }
 
-impl VerificationAnswer {
-    fn new(kernel: &Kernel, verification: &Verification) -> VerificationAnswer {
+impl VerifiedKernel {
+    fn new(kernel: &Kernel, verification: &Verification) -> VerifiedKernel {
         let Verification { proof, launches, failed, changed, different } = verification;
         let compared = format!("{}, {} bytes written", counted(*launches as u64, "run"), grouped(*changed));
         let place = |loc: u32| match kernel.source_locs.get(loc as usize) {
@@ -136,6 +136,6 @@ impl VerificationAnswer {
                 }
             }
         };
-        VerificationAnswer { verdict, reason, launches: *launches, failed: *failed, changed: *changed }
+        VerifiedKernel { verdict, reason, launches: *launches, failed: *failed, changed: *changed }
     }
 }

@@ -1,0 +1,371 @@
+//! An instruction or an expression in another language.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Profile};
+use roundonce_isa::{Language as SourceLanguage, Recipe, SmTarget};
+use roundonce_spirv::FloatModes;
+use roundonce_translate::expression::{self, Expression, ExpressionStep, Operand, Unwritten};
+use roundonce_translate::instruction::{Counterpart, Language, Refusal, Translated, translate};
+use roundonce_why::diff::{Budget, Comparison, Side, Verdict, compare};
+use roundonce_why::{
+    COLUMNS, Evaluation, Expr, Line, Literal, LiteralTypes, OpKind, Ref, Role, Typed, names_in, spell, wrap,
+};
+use serde::Serialize;
+
+use super::{NoAnswer, Noted, underlined};
+use crate::{TABLES, Target, instruction};
+
+/// What a translation comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TranslationOutcome {
+    /// The same bits for all operands.
+    Equal,
+    /// The same bits wherever the language says what they are; what it leaves open is listed.
+    EqualWhereDetermined,
+    /// No spelling has the same bits.
+    NoCounterpart,
+}
+
+/// An instruction or an expression in another language.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TranslationAnswer {
+    /// What was asked.
+    pub source: String,
+    /// The language.
+    pub to: &'static str,
+    /// Of an instruction, the types of its operands `a`, `b` and `c`, and of `d`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<&'static str, String>,
+    /// What it comes to.
+    pub outcome: TranslationOutcome,
+    /// Every way to write it, the plainest first.
+    pub ways: Vec<Way>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<RefusalAnswer>,
+}
+
+/// A way to write it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Way {
+    /// The instruction, the function or the operator; empty for an expression.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub spelling: String,
+    /// The components that one of it computes.
+    pub components: u32,
+    /// The lines.
+    pub code: Vec<String>,
+    /// Lines that stand elsewhere.
+    pub around: Vec<String>,
+    /// Options of the compiler.
+    pub flags: Vec<String>,
+    /// What it needs, in words.
+    pub needs: Vec<String>,
+    /// What the language leaves to the implementation.
+    pub open: Vec<&'static str>,
+    /// Unmeasured decisions on which the equality rests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumes: Vec<&'static str>,
+}
+
+/// Why there is no counterpart.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RefusalAnswer {
+    /// The fields of the meaning that the language has not, or leaves open.
+    pub fields: Vec<&'static str>,
+    /// Why, with the document.
+    pub reasons: Vec<&'static str>,
+    /// What comes nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Way>,
+    /// Operands on which it differs, or may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Comparison>,
+}
+
+impl From<Counterpart> for Way {
+    fn from(counterpart: Counterpart) -> Way {
+        let Counterpart { spelling, components, code, around, flags, needs, open, assumes, .. } = counterpart;
+        Way { spelling, components, code, around, flags, needs, open, assumes }
+    }
+}
+
+/// Whether a text is meant for an instruction's spelling, and not for an expression.
+pub fn is_spelling(text: &str) -> bool {
+    crate::sides::is_spelling(text)
+}
+
+/// An instruction in another language; a machine, if one is given, must have what is written.
+///
+/// # Errors
+/// If it is no instruction, or one that is not computed alone.
+///
+/// ```
+/// use roundonce::Profile;
+/// use roundonce::answers::{TranslationOutcome, translate_instruction};
+/// use roundonce::translate::instruction::Language;
+/// let found = translate_instruction("fma.rz.ftz.f32", Language::Sass, None, &Profile::NVIDIA).unwrap().answer;
+/// assert_eq!((found.outcome, found.ways[0].spelling.as_str()), (TranslationOutcome::Equal, "FFMA.FTZ.RZ"));
+/// ```
+pub fn translate_instruction(
+    spelling: &str,
+    to: Language,
+    target: Option<SmTarget>,
+    profile: &Profile,
+) -> Result<Noted<TranslationAnswer>, NoAnswer> {
+    let source = instruction(spelling, &Target::default())?;
+    let mut notes = Vec::new();
+    if source.recipe.contractible {
+        notes.push(format!("`{spelling}` may be fused with a neighbour by the assembler; what is given here is never"));
+    }
+    if source.form.language == SourceLanguage::SpirV {
+        notes.extend(undeclared(spelling));
+    }
+    let (ways, refusal) = match translate(&source.recipe, to, &TABLES) {
+        Translated::Refused(refusal) => (Vec::new(), Some(refused(refusal, spelling, &source.recipe, profile))),
+        Translated::Counterparts(found) => {
+            let all = found.len();
+            let has = |counterpart: &Counterpart| {
+                target.is_none_or(|target| counterpart.gate.is_none_or(|gate| gate.has_target(target)))
+            };
+            let ways: Vec<Way> = found.into_iter().filter(has).map(Way::from).collect();
+            if let (true, Some(target)) = (ways.is_empty(), target) {
+                let message = format!("{target} has none of the {all} counterparts of `{spelling}` in {}", to.name());
+                return Err(NoAnswer::Unsupported(message));
+            }
+            (ways, None)
+        }
+    };
+    let answer = TranslationAnswer { types: types(&source.recipe), ..answer(spelling, to, ways, refusal) };
+    Ok(Noted { answer, notes })
+}
+
+fn answer(source: &str, to: Language, ways: Vec<Way>, refusal: Option<RefusalAnswer>) -> TranslationAnswer {
+    let outcome = match ways.iter().map(|way| way.open.len()).min() {
+        None => TranslationOutcome::NoCounterpart,
+        Some(0) => TranslationOutcome::Equal,
+        Some(_) => TranslationOutcome::EqualWhereDetermined,
+    };
+    TranslationAnswer { source: source.to_owned(), to: to.name(), types: BTreeMap::new(), outcome, ways, refusal }
+}
+
+/// The types of operands and result, as PTX names them: `f32`, `f16x2`.
+fn types(recipe: &Recipe) -> BTreeMap<&'static str, String> {
+    let name = |format: Format| match (format.name().unwrap_or("?"), recipe.components) {
+        (name, 1) => name.to_owned(),
+        (name, components) => format!("{name}x{components}"),
+    };
+    let operands = recipe.operation.op.operands().iter().map(|&operand| ["a", "b", "c"][operand as usize]);
+    let typed = operands.zip(recipe.operand_formats()).map(|(operand, format)| (operand, name(format)));
+    typed.chain([("d", name(recipe.operation.format))]).collect()
+}
+
+/// What an OpFmaKHR without all its modes is taken for.
+fn undeclared(spelling: &str) -> Option<String> {
+    let modes = FloatModes::of_spelling(spelling);
+    let open = [
+        (modes.rounding.is_none(), "the rounding (to nearest even is taken)"),
+        (modes.denorm.is_none(), "subnormals (they are kept)"),
+    ];
+    let open: Vec<&str> = open.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what).collect();
+    (!open.is_empty()).then(|| format!("`{spelling}` leaves open {}", open.join(" and ")))
+}
+
+/// A refusal, and operands on which the nearest form differs.
+fn refused(refusal: Refusal, spelling: &str, recipe: &Recipe, profile: &Profile) -> RefusalAnswer {
+    let Refusal { fields, reasons, nearest } = refusal;
+    let witness = nearest.as_ref().and_then(|nearest| {
+        let name = if nearest.is_open {
+            format!("{} may give", nearest.counterpart.spelling)
+        } else {
+            nearest.counterpart.spelling.clone()
+        };
+        let sides = [Side::instruction(spelling, recipe.operation), Side::instruction(&name, nearest.operation)];
+        let budget = Budget { random: WITNESS_INPUTS, exhaustive_bits: 0, nan_bits: false };
+        let compared = compare(&sides[0], &sides[1], None, budget, profile, &|_| None, &|_| ()).ok()?;
+        matches!(compared.verdict, Verdict::Different { .. }).then_some(Comparison { frequency: None, ..compared })
+    });
+    RefusalAnswer { fields, reasons, nearest: nearest.map(|nearest| nearest.counterpart.into()), witness }
+}
+
+/// Inputs that are tried for a witness: what differs at all differs on one of the special values, or soon.
+const WITNESS_INPUTS: u64 = 1 << 18;
+
+/// An expression to be translated.
+#[derive(Clone, Debug)]
+pub struct AskedExpression<'a> {
+    /// It.
+    pub expression: &'a str,
+    /// The types of names.
+    pub types: BTreeMap<String, Format>,
+    /// That of the other names.
+    pub ty: Format,
+    /// Which types literals without one have.
+    pub literals: LiteralTypes,
+    /// Sums take products, as compilers fuse them; otherwise nothing is fused that is not written so.
+    pub contract: bool,
+}
+
+/// An expression in another language, each operation rounded once to nearest even.
+///
+/// # Errors
+/// If it cannot be read, or has what is not written in the language.
+pub fn translate_expression(
+    asked: &AskedExpression<'_>,
+    to: Language,
+    profile: &Profile,
+) -> Result<TranslationAnswer, NoAnswer> {
+    let text = asked.expression;
+    let typed = |name: String| {
+        let format = asked.types.get(&name).copied().unwrap_or(asked.ty);
+        (name, Literal::typed(Typed { format, bits: 0 }, true))
+    };
+    let names: BTreeMap<String, Literal> = names_in(text).into_iter().map(typed).collect();
+    let expr = asked.literals.parse_expr(text, &names);
+    let expr = expr.map_err(|error| NoAnswer::Input(underlined(text, &error)))?;
+    let evaluation = if asked.contract { Evaluation::contracted(&expr) } else { Evaluation::as_written(&expr) };
+    if evaluation.plan.ops.is_empty() {
+        return Err(NoAnswer::Input(format!("`{text}` has no operation")));
+    }
+    let unsupported = |what: String| NoAnswer::Unsupported(format!("`{text}`: {what}"));
+    let way = match to {
+        Language::Ptx | Language::Cuda => {
+            let found = spelled(&evaluation, to, profile);
+            found.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?
+        }
+        Language::Sass => {
+            let what = "an expression in SASS: the assembler places its registers, write it in PTX";
+            return Err(unsupported(what.to_owned()));
+        }
+        _ => match expression::write(&steps(&expr, &evaluation, &names).map_err(unsupported)?, to) {
+            Ok(written) => {
+                let expression::Written { code, around, flags, needs, open } = written;
+                Way { spelling: String::new(), components: 1, code, around, flags, needs, open, assumes: Vec::new() }
+            }
+            Err(Unwritten::Unsupported(what)) => return Err(unsupported(what)),
+            Err(Unwritten::Refused(Refusal { fields, reasons, .. })) => {
+                let refusal = RefusalAnswer { fields, reasons, nearest: None, witness: None };
+                return Ok(answer(text, to, Vec::new(), Some(refusal)));
+            }
+        },
+    };
+    Ok(answer(text, to, vec![way], None))
+}
+
+/// In PTX or CUDA C++, as `why` writes an evaluation.
+fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<Way> {
+    let spelling = spell(evaluation, profile);
+    let formats: Vec<Format> = evaluation.plan.ops.iter().map(|op| op.format).collect();
+    let mut way = Way {
+        spelling: String::new(),
+        components: 1,
+        code: spelling.ptx,
+        around: Vec::new(),
+        flags: Vec::new(),
+        needs: Vec::new(),
+        open: Vec::new(),
+        assumes: Vec::new(),
+    };
+    if to == Language::Cuda {
+        let ty = match evaluation.plan.format() {
+            Format::F16 => "__half",
+            Format::BF16 => "__nv_bfloat16",
+            Format::F32 => "float",
+            _ => "double",
+        };
+        let mut result = "d".to_owned();
+        while evaluation.plan.leaves.iter().any(|(_, taken)| *taken == result) {
+            result.push('_');
+        }
+        let text = Some(spelling.cuda).filter(|text| !text.is_empty());
+        way.code = text.map(|text| format!("{ty} {result} = {text};")).into_iter().collect();
+        let headers = [(Format::F16, "cuda_fp16.h"), (Format::BF16, "cuda_bf16.h")];
+        let used = headers.into_iter().filter(|(format, _)| formats.contains(format));
+        way.around = used.map(|(_, header)| format!("#include <{header}>")).collect();
+        way.flags.extend(formats.contains(&Format::F32).then(|| "-ftz=false".to_owned()));
+    }
+    (!way.code.is_empty()).then_some(way)
+}
+
+/// An evaluation's operations.
+fn steps(expr: &Expr, evaluation: &Evaluation, names: &BTreeMap<String, Literal>) -> Result<Expression, String> {
+    let plan = &evaluation.plan;
+    let mut steps = Vec::with_capacity(plan.ops.len());
+    for op in &plan.ops {
+        let OpKind::Arith(kind) = op.kind else {
+            let name = expr.first_call().map_or("a conversion", |call| call.name());
+            return Err(format!(
+                "`{name}` is written in PTX and CUDA C++ alone; elsewhere sums, products, fma and signs are"
+            ));
+        };
+        let mut operation = roundonce_arith::Operation::new(kind, op.format, roundonce_arith::Rounding::NearestEven);
+        (operation.negate_product, operation.negate_addend) = (op.negate_product, op.negate_addend);
+        let operand = |operand: &Ref| match *operand {
+            Ref::Op(earlier) => (Operand::Step(earlier), plan.ops[earlier].format),
+            Ref::Leaf(leaf) => {
+                let (value, written) = &plan.leaves[leaf];
+                let is_name = names.contains_key(written);
+                (if is_name { Operand::Name(written.clone()) } else { Operand::Literal(value.bits) }, value.format)
+            }
+        };
+        steps.push(ExpressionStep { operation, operands: op.operands.iter().map(operand).collect() });
+    }
+    Ok(Expression { steps, negate_result: plan.negate_result })
+}
+
+impl TranslationAnswer {
+    /// The answer for a reader.
+    pub fn lines(&self) -> Vec<Line> {
+        let Self { source, to, .. } = self;
+        let mut lines = Vec::new();
+        let verdict = match self.outcome {
+            TranslationOutcome::Equal => format!("{source} in {to}: equal"),
+            TranslationOutcome::EqualWhereDetermined => {
+                format!("{source} in {to}: equal where {to} says what the bits are")
+            }
+            TranslationOutcome::NoCounterpart => {
+                let fields = self.refusal.as_ref().map_or(String::new(), |refusal| refusal.fields.join(", "));
+                format!("{source} has no counterpart in {to}: {fields}")
+            }
+        };
+        lines.extend(wrap(Role::Strong, &verdict, 0, COLUMNS));
+        self.ways.iter().for_each(|way| way.render(&mut lines));
+        let Some(refusal) = &self.refusal else { return lines };
+        refusal.reasons.iter().for_each(|reason| lines.extend(wrap(Role::Plain, reason, 2, COLUMNS)));
+        if let Some(nearest) = &refusal.nearest {
+            lines.push(Line::of(Role::Label, "nearest"));
+            nearest.render(&mut lines);
+        }
+        if let Some(witness) = &refusal.witness {
+            lines.extend(witness.lines().into_iter().map(|Line(mut pieces)| {
+                pieces.insert(0, (Role::Plain, "  ".to_owned()));
+                Line(pieces)
+            }));
+        }
+        lines
+    }
+}
+
+impl Way {
+    fn render(&self, lines: &mut Vec<Line>) {
+        if !self.spelling.is_empty() {
+            lines.push(Line::of(Role::Strong, format!("  {}", self.spelling)));
+        }
+        lines.extend(self.code.iter().map(|line| Line::plain(format!("      {line}"))));
+        if !self.around.is_empty() {
+            lines.push(Line::of(Role::Label, "    around it"));
+            lines.extend(self.around.iter().map(|line| Line::plain(format!("      {line}"))));
+        }
+        let mut said = |label: &str, what: String| {
+            if !what.is_empty() {
+                lines.extend(wrap(Role::Faint, &format!("{label}: {what}"), 4, COLUMNS));
+            }
+        };
+        said("flags", self.flags.join(" "));
+        said("needs", self.needs.join("; "));
+        said("open", self.open.join("; "));
+        said("assumes", self.assumes.join("; "));
+    }
+}

@@ -1,0 +1,158 @@
+//! An expression in another language: its operations one by one, each with its one rounding pinned, in the order in which
+//! they are given.
+
+use std::collections::BTreeSet;
+
+use roundonce_arith::{ArithOp, Format, Operation};
+use roundonce_isa::Recipe;
+
+use crate::instruction::text::{Names, Text};
+use crate::instruction::{Language, Refusal, Translated, translate, writer};
+
+/// An operand of an operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Operand {
+    /// A name.
+    Name(String),
+    /// A number: its bits.
+    Literal(u64),
+    /// The result of an earlier operation.
+    Step(usize),
+}
+
+/// An operation and where its operands come from, in order, each with its format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExpressionStep {
+    /// What is computed.
+    pub operation: Operation,
+    /// Of what.
+    pub operands: Vec<(Operand, Format)>,
+}
+
+/// Operations whose last one gives the result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expression {
+    /// In order.
+    pub steps: Vec<ExpressionStep>,
+    /// Whether the result's sign is flipped at the end.
+    pub negate_result: bool,
+}
+
+/// An expression's text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// The lines that compute `d`.
+    pub code: Vec<String>,
+    /// Lines of the same language that stand elsewhere.
+    pub around: Vec<String>,
+    /// Options of the compiler.
+    pub flags: Vec<String>,
+    /// Versions, machines, and where operands stand, in words.
+    pub needs: Vec<String>,
+    /// What the language leaves to the implementation.
+    pub open: Vec<&'static str>,
+}
+
+/// Why an expression has no text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unwritten {
+    /// An operation has no counterpart.
+    Refused(Refusal),
+    /// Something that this does not write: a conversion, a number.
+    Unsupported(String),
+}
+
+/// Writes an expression in SPIR-V, GLSL or C; of WGSL and Metal the refusal is returned.
+///
+/// # Errors
+/// The first operation that has no counterpart, or the first operand that has no text.
+pub fn write(expression: &Expression, to: Language) -> Result<Written, Unwritten> {
+    let Some(last) = expression.steps.last() else {
+        return Err(Unwritten::Unsupported("an expression without an operation".to_owned()));
+    };
+    let refused = |recipe: &Recipe| match translate(recipe, to, &[]) {
+        Translated::Refused(refusal) => Unwritten::Refused(refusal),
+        Translated::Counterparts(_) => unsupported("this operation of an expression", to),
+    };
+    let writer = writer(to, &[]).filter(|_| !matches!(to, Language::Ptx | Language::Sass | Language::Cuda));
+    let Some(writer) = writer else { return Err(refused(&Recipe::scalar(last.operation))) };
+    let mut names = FreshNames::of(expression);
+    let results: Vec<String> = (0..expression.steps.len())
+        .map(|index| {
+            let ends = index + 1 == expression.steps.len() && !expression.negate_result;
+            writer.name(&names.fresh(&if ends { "d".to_owned() } else { format!("t{index}") }))
+        })
+        .collect();
+    let mut text = Text::default();
+    for (step, result) in expression.steps.iter().zip(&results) {
+        let operation = &step.operation;
+        let mut given = Names { operands: Default::default(), result: result.clone() };
+        for ((operand, format), &slot) in step.operands.iter().zip(operation.op.operands()) {
+            let written = match operand {
+                Operand::Name(name) => writer.name(name),
+                Operand::Literal(bits) => {
+                    let constant = writer.constant(*format, 1, *bits, &names.fresh("k"), &mut text);
+                    constant.ok_or_else(|| unsupported("an infinity or a NaN as a constant", to))?
+                }
+                Operand::Step(earlier) => results[*earlier].clone(),
+            };
+            given.operands[slot as usize] = if *format == operation.format {
+                written
+            } else {
+                let wide = writer.converted(*format, operation.format, &written, &names.fresh("w"), &mut text);
+                wide.ok_or_else(|| unsupported("a conversion between these types", to))?
+            };
+        }
+        let (plain, negated) = without_signs(operation);
+        for slot in negated {
+            let operand = given.operands[slot].clone();
+            let opposite = writer.negated(operation.format, &operand, &names.fresh("n"), &mut text);
+            given.operands[slot] = opposite.ok_or_else(|| unsupported("a negation", to))?;
+        }
+        let recipe = Recipe::scalar(plain);
+        let core = writer.cores(&recipe, &given).into_iter().next().ok_or_else(|| refused(&recipe))?;
+        text.append(core.text);
+    }
+    if let (true, Some(result)) = (expression.negate_result, results.last()) {
+        writer.negate_result(last.operation.format, result, &names.fresh("d"), &mut text);
+    }
+    writer.finish(&Recipe::scalar(last.operation), &mut text);
+    let Text { code, around, flags, needs, open, .. } = text;
+    Ok(Written { code, around, flags, needs, open })
+}
+
+fn unsupported(what: &str, to: Language) -> Unwritten {
+    Unwritten::Unsupported(format!("{what} in {}", to.name()))
+}
+
+/// The operation without the signs of its terms, but for a difference, and the operands that are negated instead.
+fn without_signs(operation: &Operation) -> (Operation, Vec<usize>) {
+    let is_difference = operation.op == ArithOp::Add && operation.negate_addend;
+    let addend = operation.negate_addend && !is_difference && operation.op != ArithOp::Mul;
+    let negated = [(0, operation.negate_product), (2, addend)].into_iter().filter(|(_, negates)| *negates);
+    let plain = Operation { negate_product: false, negate_addend: is_difference, ..*operation };
+    (plain, negated.map(|(slot, _)| slot).collect())
+}
+
+/// Names that an expression has not taken.
+struct FreshNames(BTreeSet<String>);
+
+impl FreshNames {
+    fn of(expression: &Expression) -> FreshNames {
+        let operands = expression.steps.iter().flat_map(|step| &step.operands);
+        let names = operands.filter_map(|(operand, _)| match operand {
+            Operand::Name(name) => Some(name.clone()),
+            Operand::Literal(_) | Operand::Step(_) => None,
+        });
+        FreshNames(names.collect())
+    }
+
+    /// The wanted name, or a longer one.
+    fn fresh(&mut self, wanted: &str) -> String {
+        let mut free = wanted.to_owned();
+        while !self.0.insert(free.clone()) {
+            free.push('_');
+        }
+        free
+    }
+}
