@@ -180,9 +180,7 @@ fn shared_pieces(kernel: &Kernel, args: &[Arg]) -> (Vec<u64>, u64) {
         .iter()
         .zip(args)
         .map(|(param, arg)| match arg {
-            Arg::Scalar(bytes) if param.passing == Passing::Shared => {
-                bytes.next_multiple_of(SHARED_PIECE)
-            }
+            Arg::Scalar(bytes) if param.passing == Passing::Shared => bytes.next_multiple_of(SHARED_PIECE),
             _ => 0,
         })
         .collect();
