@@ -104,7 +104,8 @@ pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: ExactVal
     // A carry out of the significand correctly increments the exponent field. So does the hidden bit of a normal number;
     // the exponent field is therefore written one too small.
     let field = (quantum - format.min_quantum()) as i64;
-    let magnitude = (field << format.frac_bits()) as u64 + kept;
+    // Of a number that is much too large the field is cut, and looked at alone.
+    let magnitude = ((field << format.frac_bits()) as u64).wrapping_add(kept);
     let sign = if exact.negative { format.sign_mask() } else { 0 };
 
     if field >= format.exp_max() as i64 || magnitude >= format.infinity() {

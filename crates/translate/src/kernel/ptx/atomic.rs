@@ -66,18 +66,26 @@ impl Body<'_> {
                 Ok(())
             }
             AtomicKind::Float { operation, lanes } => self.atomic_sum(place, &operation, lanes, value),
-            AtomicKind::FloatMinMax { max, format, lanes: 1 } => {
+            AtomicKind::FloatMinMax { max, format, lanes } => {
                 let value = self.in_register(value, width);
                 let how = Extremum { max, format, flush: false, nan: false, xorsign_abs: false };
-                self.swapping(place, |body, old| {
-                    let new = body.temporary(width);
-                    body.extremum(new, how, [old, value])?;
-                    Ok(new)
+                self.swapping(place, |body, old| match lanes {
+                    1 => body.new_extremum(how, [old, value]),
+                    _ => {
+                        let halves = [body.halves(old, width), body.halves(value, width)];
+                        let [low, high] = [0, 1].map(|lane| body.new_extremum(how, [halves[0][lane], halves[1][lane]]));
+                        Ok(body.computed(width, &["mov", bits_type(width)], &[Arg::Vector(&[low?, high?])]))
+                    }
                 })
             }
-            AtomicKind::FloatMinMax { .. } => none("the smaller or larger of packed numbers in memory"),
             AtomicKind::Arrive => self.arrive(place, value),
         }
+    }
+
+    fn new_extremum(&mut self, how: Extremum, operands: [Arg<'static>; 2]) -> Result<Arg<'static>, Refusal> {
+        let new = self.temporary(Width::holding(how.format.width()));
+        self.extremum(new, how, operands)?;
+        Ok(new)
     }
 
     /// `atom`, or `red` where nothing is returned.

@@ -14,6 +14,9 @@ use crate::rules::{NO_COUNTERPART, UNAVAILABLE};
 /// More are not collected.
 const MOST_FINDINGS: usize = 20;
 
+/// Bytes of shared memory that a kernel may declare; more is the launch's.
+const DECLARED_SHARED: u32 = 48 << 10;
+
 /// The shared memory that only a launch gives, where a kernel declares none.
 pub(super) const DYNAMIC_SHARED: &str = "dynamic_shared";
 
@@ -105,7 +108,12 @@ pub(super) fn write<'p>(
         loops: 0,
     };
     lines.before(kernel, out);
-    let findings = body.blocks(kernel, lines);
+    let mut findings = body.blocks(kernel, lines);
+    if kernel.shared_bytes > DECLARED_SHARED {
+        let (name, bytes) = (&kernel.name, kernel.shared_bytes);
+        let what = format!("`{name}` declares {bytes} bytes of shared memory, {DECLARED_SHARED} can be: what is more");
+        findings.push(body.finding(Refusal::NoCounterpart(what), 0));
+    }
     body.write_whole(&name, counts, out);
     shared.prints |= body.prints;
     shared.dynamic_shared |= body.named[0] && kernel.shared_bytes == 0;
@@ -164,6 +172,10 @@ impl Body<'_> {
                 lines.at(kernel, block.loc, &mut self.text);
             }
             let next = (at + 1..kernel.blocks.len()).find(|&next| reached[next]);
+            let ended = |last: &Instruction| last.op == Op::Exit && last.guard.is_none();
+            if block.terminator == Terminator::Exit && block.instructions.last().is_some_and(ended) {
+                continue;
+            }
             if let Err(refusal) = self.terminator(&block.terminator, next) {
                 findings.push(self.finding(refusal, block.loc));
             }
@@ -275,7 +287,7 @@ impl Body<'_> {
                 Ok(())
             }
             Op::Exit => {
-                self.ins(&["exit"], &[]);
+                self.ins(&["ret"], &[]);
                 Ok(())
             }
             Op::Unsupported { message, .. } => none(message.clone()),

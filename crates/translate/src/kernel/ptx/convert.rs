@@ -47,9 +47,27 @@ fn scalar_word(scalar: Scalar) -> Option<&'static str> {
     }
 }
 
+/// Whether one format has every number of another.
+const fn holds(wide: Format, narrow: Format) -> bool {
+    wide.precision() >= narrow.precision() && wide.exp_bits() >= narrow.exp_bits()
+}
+
+/// Whether one integer type has every number of another.
+const fn holds_range(to: Scalar, from: Scalar) -> bool {
+    match (to, from) {
+        (Scalar::Int { bits: to, signed: to_signed }, Scalar::Int { bits: from, signed: from_signed }) => {
+            (to_signed == from_signed && to >= from) || (to_signed && to > from)
+        }
+        _ => false,
+    }
+}
+
 impl Body<'_> {
     pub(super) fn convert(&mut self, d: Reg, how: How, a: Operand) -> Written {
         let a = self.register(a, how.from.width());
+        // `.ftz` acts on f32 alone, and not on what a number passes through.
+        let single = Scalar::Float(Format::F32);
+        let how = How { flush: how.flush && [how.to, how.from].contains(&single), ..how };
         self.convert_value(d.into(), how, a)
     }
 
@@ -59,59 +77,59 @@ impl Body<'_> {
         let (Some(to_word), Some(from_word)) = (scalar_word(to), scalar_word(from)) else {
             return none("a conversion of such a format");
         };
-        let sat = if saturate { ".sat" } else { "" };
+        if let (true, Scalar::Float(Format::BF16)) = (saturate && from != to, to) {
+            return self.convert_clamped(d, how, a);
+        }
+        // A range within another clamps nothing, and the assembler says so.
+        let sat = if saturate && !holds_range(to, from) { ".sat" } else { "" };
         let (word, through) = match (from, to) {
-            (Scalar::Int { .. }, Scalar::Int { .. }) => ("", None),
+            (Scalar::Int { .. }, Scalar::Int { .. }) => ("", false),
             (Scalar::Int { bits, .. }, Scalar::Float(format)) => {
                 // Numbers of 16 bits are f32's; of longer ones bf16 needs its own conversion.
-                let through = (format == Format::BF16 && bits <= 16).then_some(Format::F32);
+                let through = format == Format::BF16 && bits <= 16;
                 (rounding_word(rounding), through)
             }
-            (Scalar::Float(format), Scalar::Int { .. }) => {
-                (integral_word(rounding), (format == Format::BF16).then_some(Format::F32))
-            }
+            (Scalar::Float(format), Scalar::Int { .. }) => (integral_word(rounding), format == Format::BF16),
             (Scalar::Float(narrow), Scalar::Float(wide)) if narrow == wide => {
-                let through = (narrow == Format::BF16).then_some(Format::F32);
+                let through = narrow == Format::BF16;
                 (if integral { integral_word(rounding) } else { "" }, through)
             }
-            (Scalar::Float(first), Scalar::Float(_)) if integral => {
-                // To an integer in the operand's format, then to the other: two steps here too.
-                let middle = self.temporary(Width::holding(first.width()));
-                let first = How { to: from, saturate: false, ..how };
-                let guard = self.guard.take();
-                let written = self.convert_value(middle, first, a);
-                self.guard = guard;
-                written?;
-                return self.convert_value(d, How { integral: false, ..how }, middle);
+            (Scalar::Float(Format::BF16), Scalar::Float(Format::F32)) if saturate || integral => {
+                return self.convert_by_single(d, how, a);
+            }
+            (Scalar::Float(first), Scalar::Float(second)) if integral => {
+                // To an integer in the wider format: two steps, of which one is exact.
+                let widens = holds(second, first);
+                let middle = if widens { to } else { from };
+                let value = self.temporary(middle.width());
+                let [first, second] = if widens {
+                    let flush = flush && from == Scalar::Float(Format::F32);
+                    [How { integral: false, saturate: false, flush, ..how }, How { from: to, flush: false, ..how }]
+                } else {
+                    [How { to: from, saturate: false, ..how }, How { integral: false, ..how }]
+                };
+                self.free(|body| body.convert_value(value, first, a))?;
+                return self.convert_value(d, second, value);
             }
             (Scalar::Float(first), Scalar::Float(second)) => {
-                let widens = second.precision() >= first.precision() && second.exp_bits() >= first.exp_bits();
+                let widens = holds(second, first);
                 let pair = [first, second];
-                let through = (pair.contains(&Format::BF16) && !pair.contains(&Format::F32)).then_some(Format::F32);
+                let through = pair.contains(&Format::BF16) && !pair.contains(&Format::F32);
                 (if widens { "" } else { rounding_word(rounding) }, through)
             }
         };
-        if let Some(middle) = through {
-            return self.convert_through(d, how, a, middle);
+        if through {
+            return self.convert_by_single(d, how, a);
         }
         let single = Scalar::Float(Format::F32);
         let ftz = if flush && (to == single || from == single) { ".ftz" } else { "" };
         let words = ["cvt", word, ftz, sat, to_word, from_word];
         match (from, to) {
-            (_, Scalar::Float(Format::BF16)) => {
-                if from != single || !matches!(rounding, Rounding::NearestEven | Rounding::TowardZero) || saturate {
-                    self.using(since(7, 8, 90), &words)?;
-                } else {
-                    self.using(since(7, 0, 80), &words)?;
-                }
+            (_, Scalar::Float(Format::BF16)) | (Scalar::Float(Format::BF16), _) => {
+                let other = if from == Scalar::Float(Format::BF16) { to } else { from };
+                let plain = other == single && (from == single || ftz.is_empty()) && sat.is_empty();
+                self.using(if plain { since(7, 1, 80) } else { since(7, 8, 90) }, &words)?;
             }
-            (Scalar::Float(Format::BF16), Scalar::Float(Format::F32)) if ftz.is_empty() && sat.is_empty() => {
-                // Adding −0 changes no number, and gives a NaN the bits that a conversion gives it.
-                let wide = self.widen(a, Format::BF16);
-                self.ins(&["add.rn.f32"], &[d, wide, Arg::F32(Format::F32.sign_mask())]);
-                return Ok(());
-            }
-            (Scalar::Float(Format::BF16), _) => self.using(since(7, 8, 90), &words)?,
             (Scalar::Float(Format::F16), _) | (_, Scalar::Float(Format::F16)) => {
                 self.using(since(4, 2, 53), &words)?;
             }
@@ -121,44 +139,51 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// By way of a format that holds all numbers of one of the two.
-    fn convert_through(&mut self, d: Arg<'static>, how: How, a: Arg<'static>, middle: Format) -> Written {
-        let holds = |format: Format| middle.precision() >= format.precision() && middle.exp_bits() >= format.exp_bits();
-        let middle = Scalar::Float(middle);
-        let exact = How { rounding: Rounding::NearestEven, integral: false, flush: false, saturate: false, ..how };
-        // Either the first step is exact and the second has all that the conversion says, or, from a number of bf16 to
-        // itself, the last one is exact.
-        let (first, second) = match (how.from, how.to) {
-            (from, to) if from == to => {
-                let narrow = How { from: middle, ..exact };
-                let inner = How { to: middle, from: middle, ..how };
-                let wide = self.temporary(Width::B32);
-                self.free(|body| body.convert_value(wide, How { to: middle, ..exact }, a))?;
-                let result = self.temporary(Width::B32);
-                self.free(|body| body.convert_value(result, inner, wide))?;
-                return self.convert_value(d, narrow, result);
+    /// Clamped to [+0, 1] before it is converted to bf16, which has both ends: no other number comes of it.
+    fn convert_clamped(&mut self, d: Arg<'static>, how: How, a: Arg<'static>) -> Written {
+        let middle = match how.from {
+            Scalar::Int { .. } => Scalar::Float(Format::F32),
+            float => float,
+        };
+        let clamped = self.temporary(middle.width());
+        self.free(|body| body.convert_value(clamped, How { to: middle, integral: false, ..how }, a))?;
+        self.convert_value(d, How { from: middle, saturate: false, ..how }, clamped)
+    }
+
+    /// By way of f32, which holds all numbers of 16-bit formats.
+    fn convert_by_single(&mut self, d: Arg<'static>, how: How, a: Arg<'static>) -> Written {
+        let single = Scalar::Float(Format::F32);
+        let first = How { to: single, integral: false, flush: false, saturate: false, ..how };
+        let second = How { from: single, ..how };
+        match how.from {
+            Scalar::Float(from @ (Format::F16 | Format::BF16)) => {
+                let wide = self.widen(a, from);
+                if how.to == how.from {
+                    let result = self.temporary(Width::B32);
+                    self.free(|body| body.convert_value(result, How { to: single, ..second }, wide))?;
+                    return self.convert_value(d, How { from: single, to: how.to, ..first }, result);
+                }
+                // The operand is no f32: what is made of it is not flushed before it is an integer.
+                let flush = how.flush && !how.integral;
+                self.convert_value(d, How { flush, ..second }, wide)
             }
-            (Scalar::Float(from), _) if holds(from) => (How { to: middle, ..exact }, How { from: middle, ..how }),
-            (Scalar::Int { bits, .. }, _) if bits <= 16 => (How { to: middle, ..exact }, How { from: middle, ..how }),
-            // From f64 to bf16: rounded toward zero twice is rounded toward zero once.
-            (_, _) if how.rounding == Rounding::TowardZero && !how.saturate && !how.flush => {
-                (How { to: middle, rounding: Rounding::TowardZero, ..exact }, How { from: middle, ..how })
-            }
+            // Exact; or rounded toward zero twice, which is rounded toward zero once.
+            Scalar::Int { bits: 8 | 16, .. } => self.convert_twice(d, first, second, a),
+            _ if how.rounding == Rounding::TowardZero => self.convert_twice(d, first, second, a),
             _ => {
-                let words = [
-                    "cvt",
-                    rounding_word(how.rounding),
-                    scalar_word(how.to).unwrap_or_default(),
-                    scalar_word(how.from).unwrap_or_default(),
-                ];
+                let [to, from] = [how.to, how.from].map(|scalar| scalar_word(scalar).unwrap_or_default());
+                let words = ["cvt", rounding_word(how.rounding), to, from];
                 self.using(since(7, 8, 90), &words)?;
                 self.ins(&words, &[d, a]);
-                return Ok(());
+                Ok(())
             }
-        };
-        let wide = self.temporary(Width::B32);
-        self.free(|body| body.convert_value(wide, first, a))?;
-        self.convert_value(d, second, wide)
+        }
+    }
+
+    fn convert_twice(&mut self, d: Arg<'static>, first: How, second: How, a: Arg<'static>) -> Written {
+        let middle = self.temporary(first.to.width());
+        self.free(|body| body.convert_value(middle, first, a))?;
+        self.convert_value(d, second, middle)
     }
 
     /// Without the guard: only registers are written that nothing else reads.

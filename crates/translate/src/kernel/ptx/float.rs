@@ -238,11 +238,10 @@ impl Body<'_> {
     /// Each component on its own.
     fn split(&mut self, d: Arg<'static>, operation: Operation, args: Args) -> Written {
         let width = Width::holding(operation.format.width());
-        let whole = bits_type(Width::holding(operation.format.width() * 2));
+        let whole = Width::holding(operation.format.width() * 2);
         let mut parts = [[Arg::Sink; 3]; 2];
         for (index, arg) in args.into_iter().enumerate().take(operation.op.arity()) {
-            let halves = [self.temporary(width), self.temporary(width)];
-            self.always(&["mov", whole], &[Arg::Vector(&halves), arg]);
+            let halves = self.halves(arg, whole);
             (parts[0][index], parts[1][index]) = (halves[0], halves[1]);
         }
         let guard = self.guard.take();
@@ -252,7 +251,7 @@ impl Body<'_> {
             .and_then(|()| self.compute(results[1], operation, 1, parts[1]));
         self.guard = guard;
         written?;
-        self.ins(&["mov", whole], &[d, Arg::Vector(&results)]);
+        self.ins(&["mov", bits_type(whole)], &[d, Arg::Vector(&results)]);
         Ok(())
     }
 
@@ -302,6 +301,14 @@ impl Body<'_> {
             (Clamp::Unit, Format::F16) => {
                 self.using(super::needs::since(4, 2, 53), &["cvt.sat.f16.f16"])?;
                 self.ins(&["cvt.sat.f16.f16"], &[d, result]);
+            }
+            (Clamp::Unit, Format::BF16) => {
+                // A NaN gives the other operand; −0 is below +0.
+                self.using(super::needs::since(7, 0, 80), &["max.bf16"])?;
+                let zero = self.in_register(Arg::Int(0, width), width);
+                let one = self.in_register(Arg::Int(Format::BF16.one(), width), width);
+                let low = self.computed(width, &["max.bf16"], &[result, zero]);
+                self.ins(&["min.bf16"], &[d, low, one]);
             }
             (Clamp::Relu, Format::F32 | Format::F16 | Format::BF16) => {
                 self.using(super::needs::since(7, 0, 80), &["max.NaN", ty])?;

@@ -38,6 +38,17 @@ impl Body<'_> {
         for ((operand, arg), width) in operands[1..].iter_mut().zip(args).zip(widths).take(count) {
             *operand = self.int(*arg, width);
         }
+        // Of places and lengths of a field eight bits count, and the assembler takes no more of a constant.
+        let first_count = match op {
+            IntOp::FieldExtract(_) => 2,
+            IntOp::FieldInsert => 3,
+            _ => operands.len(),
+        };
+        for operand in &mut operands[first_count..] {
+            if let Arg::Int(bits, width) = operand {
+                *operand = Arg::Int(*bits & 0xff, *width);
+            }
+        }
         if width == B16 && self.integer_of_16_bits(d, op, [operands[1], operands[2], operands[3], operands[4]])? {
             return Ok(());
         }
@@ -200,9 +211,7 @@ impl Body<'_> {
             B64 => {
                 let halves = args.map(|arg| {
                     let arg = self.in_register(arg, B64);
-                    let halves = [self.temporary(B32), self.temporary(B32)];
-                    self.always(&["mov.b64"], &[Arg::Vector(&halves), arg]);
-                    halves
+                    self.halves(arg, B64)
                 });
                 let [a, b, c] = halves;
                 let low = self.computed(B32, &["lop3.b32"], &[a[0], b[0], c[0], table]);

@@ -14,6 +14,8 @@ pub(super) struct Lines<'p> {
     files: Vec<&'p str>,
     /// The last line whose comments have been repeated.
     commented: u32,
+    /// The place of the machine code that was shown last.
+    shown: Option<u32>,
     /// What the last `.loc` named.
     named: (u32, u32, u32),
 }
@@ -34,12 +36,12 @@ fn plain(file: &str, line: u32, column: u32) -> Option<(&str, u32, u32)> {
 
 impl<'p> Lines<'p> {
     pub(super) fn new(options: &'p Options<'p>) -> Lines<'p> {
-        Lines { options, numbers: HashMap::new(), files: Vec::new(), commented: 0, named: (0, 0, 0) }
+        Lines { options, numbers: HashMap::new(), files: Vec::new(), commented: 0, shown: None, named: (0, 0, 0) }
     }
 
     /// The comments that stand before a kernel's first instruction.
     pub(super) fn before(&mut self, kernel: &Kernel, text: &mut String) {
-        self.named = (0, 0, 0);
+        (self.named, self.shown) = ((0, 0, 0), None);
         let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
         let first = instructions.map(|instruction| instruction.loc as usize).next();
         if let Some(place) = first.and_then(|loc| kernel.source_locs.get(loc)).filter(|_| !kernel.addresses) {
@@ -50,7 +52,9 @@ impl<'p> Lines<'p> {
     /// What stands before an instruction of a place.
     pub(super) fn at(&mut self, kernel: &'p Kernel, loc: u32, text: &mut String) {
         let Some(place) = kernel.source_locs.get(loc as usize) else { return };
-        if !kernel.addresses {
+        if kernel.addresses {
+            self.machine_code(kernel, loc, text);
+        } else {
             self.comments(place.line, text, "    ");
         }
         let of_file = || {
@@ -74,6 +78,18 @@ impl<'p> Lines<'p> {
             push_number(text, part.into());
         }
         text.push('\n');
+    }
+
+    /// An instruction of machine code has no line that a reader could look up: it stands before what it became.
+    fn machine_code(&mut self, kernel: &Kernel, loc: u32, text: &mut String) {
+        let Some(place) = kernel.source_locs.get(loc as usize).filter(|place| !place.text.is_empty()) else { return };
+        if core::mem::replace(&mut self.shown, Some(loc)) != Some(loc) {
+            text.push_str("    // ");
+            text.push_str(&kernel.place_name(place.line));
+            text.push(' ');
+            text.extend(place.text.chars().filter(|character| !character.is_control()));
+            text.push('\n');
+        }
     }
 
     fn comments(&mut self, line: u32, text: &mut String, indent: &str) {

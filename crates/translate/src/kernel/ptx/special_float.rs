@@ -301,6 +301,12 @@ impl Body<'_> {
         let words = [word, ftz(flushes), ty];
         self.using(gate, &words)?;
         let (a, b) = (self.float_operand(a, format, 1), self.float_operand(b, format, 1));
+        // `tanh` keeps subnormals.
+        let a = if function == Function::Tanh && flush && format == Format::F32 {
+            self.computed(Width::B32, &["add.rn.ftz.f32"], &[a, Arg::F32(format.sign_mask())])
+        } else {
+            a
+        };
         let operands = if function == Function::Divide { &[a, b][..] } else { &[a] };
         if saturate {
             let result = self.computed(Width::B32, &words, operands);

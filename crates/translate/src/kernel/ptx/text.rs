@@ -317,6 +317,14 @@ impl Body<'_> {
         d
     }
 
+    /// The two halves of a register, the lower one first.
+    pub(super) fn halves(&mut self, whole: Arg<'static>, width: Width) -> [Arg<'static>; 2] {
+        let half = Width::holding(width.bits() / 2);
+        let halves = [self.temporary(half), self.temporary(half)];
+        self.always(&["mov", bits_type(width)], &[Arg::Vector(&halves), whole]);
+        halves
+    }
+
     /// A line of its own.
     pub(super) fn line(&mut self, line: core::fmt::Arguments<'_>) {
         // Writing into a string cannot fail.
