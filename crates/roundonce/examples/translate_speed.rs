@@ -30,7 +30,9 @@ fn text_speed(file: &str) {
     let program = ptx::lower(&module, None).expect("every kernel is lowered");
     report("write", best(5, || drop(spirv::write(&program, &Default::default()))));
     match spirv::write(&program, &Default::default()) {
-        Ok(translation) => println!("{megabytes:.2} MB of PTX, {:.2} MB of SPIR-V", translation.text.len() as f64 / 1e6),
+        Ok(translation) => {
+            println!("{megabytes:.2} MB of PTX, {:.2} MB of SPIR-V", translation.text.len() as f64 / 1e6)
+        }
         Err(findings) => println!("{} refusals, the first: {}", findings.len(), findings[0].message),
     }
 }

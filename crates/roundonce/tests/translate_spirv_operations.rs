@@ -119,12 +119,8 @@ fn triples(format: Format, count: usize, seed: u64) -> Vec<[u64; 3]> {
     all
 }
 
-const DIRECTIONS: [(&str, Rounding); 4] = [
-    (".rn", Rounding::NearestEven),
-    (".rz", Rounding::TowardZero),
-    (".rm", Rounding::Down),
-    (".rp", Rounding::Up),
-];
+const DIRECTIONS: [(&str, Rounding); 4] =
+    [(".rn", Rounding::NearestEven), (".rz", Rounding::TowardZero), (".rm", Rounding::Down), (".rp", Rounding::Up)];
 
 /// The family in f32, every direction, flushed or not, saturated or not; the operation that each line is.
 fn family() -> Vec<(String, Operation)> {
@@ -413,7 +409,9 @@ fn integers() {
     lines.push("bmsk.wrap.b32 o32, a32, b32".to_owned());
     lines.push("szext.clamp.s32 o32, a32, b32".to_owned());
     // Guards: the old value stays.
-    lines.push("mov.b32 o32, c32;\nsetp.lt.u32 q, a32, b32;\n@q add.u32 o32, a32, 7;\n@!q st.global.u32 [out], a32".to_owned());
+    lines.push(
+        "mov.b32 o32, c32;\nsetp.lt.u32 q, a32, b32;\n@q add.u32 o32, a32, 7;\n@!q st.global.u32 [out], a32".to_owned(),
+    );
     lines.push("mov.b32 o32, c32;\nsetp.lt.u32 q, a32, b32;\n@!q ld.global.u32 o32, [in+4]".to_owned());
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = || {

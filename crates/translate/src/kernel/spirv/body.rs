@@ -11,8 +11,8 @@ use roundonce_isa::Finding;
 
 use super::super::{Options, location};
 use super::ids::{Class, Id, Ty, Type};
-use super::module::Module;
 use super::memory::Parameters;
+use super::module::Module;
 use super::shape::{Home, Mode, Shape, index_of, is_pure};
 use crate::rules;
 

@@ -135,7 +135,8 @@ impl Body<'_> {
         if to == Format::BF16 {
             return self.between_to_bf16(from, value, ty, how, clamp);
         }
-        let result = Ty::of_format(to).ok_or_else(|| format!("a result of format {}", to.name().unwrap_or("of its own")))?;
+        let result =
+            Ty::of_format(to).ok_or_else(|| format!("a result of format {}", to.name().unwrap_or("of its own")))?;
         if ty == result {
             if !how.integral {
                 value = self.canonical(value, ty);

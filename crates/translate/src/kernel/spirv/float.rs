@@ -225,7 +225,8 @@ impl Body<'_> {
             let both = self.emit(int, "OpBitwiseXor", &[x, y]);
             signs = Some(self.emit(int, "OpBitwiseAnd", &[both, Id::constant(int, ty.format().sign_mask())]));
             [a, b] = [x, y].map(|bits| {
-                let magnitude = self.emit(int, "OpBitwiseAnd", &[bits, Id::constant(int, ty.format().magnitude_mask())]);
+                let magnitude =
+                    self.emit(int, "OpBitwiseAnd", &[bits, Id::constant(int, ty.format().magnitude_mask())]);
                 self.bitcast(magnitude, int, ty)
             });
         }

@@ -79,7 +79,9 @@ impl Body<'_> {
             IntOp::Permute => self.permuted(a, b, c),
             IntOp::PermuteMode(mode) => self.permuted_by(mode, a, b, c),
             IntOp::Logic3(table) => self.table_of_three(table, ty, a, b, c),
-            IntOp::DotProduct4(first, second) => self.products(a, b, c, &[0, 1, 2, 3].map(|at| (8, at, at)), first, second),
+            IntOp::DotProduct4(first, second) => {
+                self.products(a, b, c, &[0, 1, 2, 3].map(|at| (8, at, at)), first, second)
+            }
             IntOp::DotProduct2 { a: first, b: second, high } => {
                 let start = if high { 2 } else { 0 };
                 self.products(a, b, c, &[(16, 0, start), (16, 1, start + 1)], first, second)

@@ -71,7 +71,9 @@ impl Module {
         }
         // Types and constants begin with a type's name, labels with `L`.
         let reserved = TAKEN.iter().any(|taken| id.strip_prefix(taken).is_some_and(|rest| rest.starts_with('_')))
-            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "undef_", "block_", "fn_", "init_", "file_"].iter().any(|p| id.starts_with(p));
+            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "undef_", "block_", "fn_", "init_", "file_"]
+                .iter()
+                .any(|p| id.starts_with(p));
         if reserved {
             id.insert(0, '_');
         }

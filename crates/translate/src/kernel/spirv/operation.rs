@@ -128,7 +128,9 @@ impl Body<'_> {
             Op::Unsupported { message, .. } => return Err(message.clone()),
             Op::Remainder { .. } => return Err("a remainder of floats".to_owned()),
             Op::Scale { .. } => return Err("a product with a power of two".to_owned()),
-            Op::ConvertPacked { .. } => return Err("a conversion of several values, or of formats of 8 bits".to_owned()),
+            Op::ConvertPacked { .. } => {
+                return Err("a conversion of several values, or of formats of 8 bits".to_owned());
+            }
             Op::ImageLoad { .. }
             | Op::ImageStore { .. }
             | Op::ImageAddress { .. }
@@ -212,11 +214,9 @@ impl Body<'_> {
                         Special::MaskLe | Special::MaskGt => (2, 1),
                         _ => (u64::MAX, 0),
                     };
-                    let moved =
-                        body.early(Ty::U32, "OpShiftLeftLogical", &[Id::constant(Ty::U32, start), lane], "");
-                    let below = |body: &mut Self| {
-                        body.early(Ty::U32, "OpISub", &[moved, Id::constant(Ty::U32, less)], "")
-                    };
+                    let moved = body.early(Ty::U32, "OpShiftLeftLogical", &[Id::constant(Ty::U32, start), lane], "");
+                    let below =
+                        |body: &mut Self| body.early(Ty::U32, "OpISub", &[moved, Id::constant(Ty::U32, less)], "");
                     match special {
                         Special::MaskEq | Special::MaskGe => moved,
                         Special::MaskGt => {

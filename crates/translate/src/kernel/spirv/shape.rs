@@ -252,10 +252,8 @@ fn modes(kernel: &Kernel) -> [Mode; 3] {
         want(&instruction.op, &mut wants);
     }
     let expands = wants[2].nearest;
-    let mut modes = wants.map(|wants| Mode {
-        toward_zero: wants.toward_zero && !wants.nearest,
-        flush: wants.flush && !wants.keep,
-    });
+    let mut modes =
+        wants.map(|wants| Mode { toward_zero: wants.toward_zero && !wants.nearest, flush: wants.flush && !wants.keep });
     modes[2].toward_zero &= !expands;
     modes
 }
