@@ -1,6 +1,6 @@
 //! Where registers' values come from, whatever the order of the instructions.
 
-use super::{IntOp, Kernel, Op, Operand, Program, Role, Space};
+use super::{IntOp, Kernel, Op, Operand, Program, Reg, Role, Space};
 
 /// What an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,9 +83,75 @@ impl ParamBytes {
 /// For each of a kernel's first 64 parameters whether its value may be where a load or a store goes, with nothing but
 /// sums in between. Machine code takes an address in halves.
 pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
+    let from = parameters_in_sums(program, kernel);
+    let pointers = addresses(kernel).fold(0, |all, reg| all | from[reg.0 as usize]);
+    (0..kernel.params.len()).map(|index| index < 64 && pointers >> index & 1 == 1).collect()
+}
+
+/// Two parameters of [`pointer_parameters`] that an address is the sum of: one of them is a distance, and nothing says which.
+pub fn summed_parameters(program: &Program, kernel: &Kernel) -> Option<[usize; 2]> {
+    let from = parameters_in_sums(program, kernel);
+    let of = |operand: Operand| match operand {
+        Operand::Reg(reg) => from[reg.0 as usize],
+        Operand::Imm(_) => 0,
+    };
+    let ops = || kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    // By register, the sums that it is.
+    let mut made: Vec<Vec<&Op>> = vec![Vec::new(); from.len()];
+    for op in ops() {
+        if let Op::Move { d, .. }
+        | Op::Select { d, .. }
+        | Op::Pack { d, .. }
+        | Op::Carry { d, .. }
+        | Op::Int { d, op: IntOp::Add | IntOp::Sub, .. } = op
+        {
+            made[d.0 as usize].push(op);
+        }
+    }
+    let mut seen = vec![false; from.len()];
+    let mut todo: Vec<_> = addresses(kernel).collect();
+    while let Some(reg) = todo.pop() {
+        if std::mem::replace(&mut seen[reg.0 as usize], true) {
+            continue;
+        }
+        for op in &made[reg.0 as usize] {
+            if let Op::Carry { a, b, .. } | Op::Int { args: [a, b, ..], .. } = op {
+                let (a, b) = (of(*a), of(*b));
+                if a != 0 && b != 0 && (a | b).count_ones() > 1 {
+                    let all = a | b;
+                    let rest = all & (all - 1);
+                    return Some([all, rest].map(|bits| bits.trailing_zeros() as usize));
+                }
+            }
+            op.registers(|role, reg| {
+                if role == Role::Use {
+                    todo.push(reg);
+                }
+            });
+        }
+    }
+    None
+}
+
+/// The registers that loads and stores take addresses of buffers from.
+fn addresses(kernel: &Kernel) -> impl Iterator<Item = Reg> {
+    let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    ops.filter_map(|op| match op {
+        Op::Load { address, space, .. } | Op::Store { address, space, .. } | Op::Atomic { address, space, .. } => {
+            match (address, space) {
+                (Operand::Reg(reg), Space::Global | Space::Generic | Space::Const) => Some(*reg),
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+/// Of each register the first 64 parameters, as bits, that it may be a sum of.
+fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
     let params = ParamBytes::of(kernel);
     let address_bytes = program.address_bits / 8;
-    let from = propagate(
+    propagate(
         kernel,
         0u64,
         |one, other| one | other,
@@ -106,15 +172,5 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
             Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
             _ => Written::Value(0),
         },
-    );
-    let mut pointers = 0;
-    for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
-        if let Op::Load { address, space, .. } | Op::Store { address, space, .. } | Op::Atomic { address, space, .. } =
-            &instruction.op
-            && let (Operand::Reg(reg), Space::Global | Space::Generic | Space::Const) = (address, space)
-        {
-            pointers |= from[reg.0 as usize];
-        }
-    }
-    (0..kernel.params.len()).map(|index| index < 64 && pointers >> index & 1 == 1).collect()
+    )
 }

@@ -37,9 +37,8 @@ impl Body<'_> {
                 let ty = Ty::of_format(operation.format).filter(|ty| ty.bits() == int.bits());
                 let ty = ty.ok_or("an atomic sum in this format")?;
                 let mode = self.mode(ty);
-                let is_native = operation.rounding == Rounding::NearestEven
-                    && !mode.toward_zero
-                    && mode.flush == operation.flush;
+                let is_native =
+                    operation.rounding == Rounding::NearestEven && !mode.toward_zero && mode.flush == operation.flush;
                 if is_native { (ty, None) } else { (int, Some(operation)) }
             }
             AtomicKind::Float { .. } => return Err("an atomic sum of packed floats".to_owned()),

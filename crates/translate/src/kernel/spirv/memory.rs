@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use roundonce_ir::flow::{ParamBytes, pointer_parameters};
+use roundonce_ir::flow::{ParamBytes, pointer_parameters, summed_parameters};
 use roundonce_ir::{Kernel, Operand, Param, Passing, Program, Reg, Scalar, Space, Special, Width};
 use roundonce_isa::{Finding, Location, Version};
 
@@ -79,6 +79,11 @@ impl Parameters {
             params.given.push(given);
             params.declared.push((id, ty));
             params.arguments.push(Argument::Param(index));
+        }
+        if let Some([one, other]) = summed_parameters(program, kernel) {
+            let [one, other] = [one, other].map(|index| kernel.params[index].name.as_str());
+            let what = format!("an address is the sum of `{one}` and `{other}`: which is the buffer's nothing says");
+            findings.push(rules::NO_COUNTERPART.finding(location(kernel, 0), what));
         }
         let uses = |space: Space| {
             let ops = kernel.blocks.iter().flat_map(|block| &block.instructions);

@@ -1,0 +1,225 @@
+//! Constructs of PTX that no kernel of tests/kernels has, as SPIR-V: the same buffers; and what a translation says beside
+//! its text.
+
+use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
+use roundonce::kernel::{Choice, Ready, Source};
+use roundonce::translate::kernel::{Argument, Comments, Options as Translating, Translation, spirv};
+use translated::translated;
+
+mod translated;
+
+const THREADS: usize = 64;
+
+fn module(variables: &str, params: &str, body: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n{variables}\n.visible .entry k(.param .u64 x, .param .u64 y{params})\n{{\n\
+         .reg .pred p, q;\n.reg .b16 h<9>;\n.reg .b32 r<30>;\n.reg .f32 f<9>;\n.reg .b64 d<30>;\n\
+         ld.param.u64 d1, [x];\nld.param.u64 d2, [y];\nmov.u32 r1, %tid.x;\nmul.wide.u32 d3, r1, 8;\n\
+         add.u64 d1, d1, d3;\nadd.u64 d2, d2, d3;\nld.global.u32 r2, [d1];\nld.global.u32 r3, [d1+4];\n{body}\nret;\n}}\n"
+    )
+}
+
+fn read(text: &str) -> Ready {
+    Ready::read(Source::Ptx(text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"))
+}
+
+fn run(ready: &Ready, args: Vec<Arg>, shared: u32) -> Report {
+    let options = Options { profile: ready.profile, ..Options::default() };
+    let (grid, block) = ([2, 1, 1], [THREADS as u32, 1, 1]);
+    let launch = Launch { program: &ready.program, entry: None, grid, block, args, dynamic_shared: shared, options };
+    launch.run().unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Words for the buffer `x`.
+fn words() -> Vec<u32> {
+    let mut state = 12_345u32;
+    let mut word = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 3
+    };
+    (0..2 * THREADS).map(|_| word()).collect()
+}
+
+/// Runs a kernel and its translation for an environment on `x`, `y` and more arguments.
+fn compare_for(environment: &str, text: &str, more: &[Arg], shared: u32) -> Translation {
+    let ready = read(text);
+    let options = Translating { environment: Some(environment.parse().unwrap()), ..Translating::default() };
+    let translation = spirv::write(&ready.program, &options).unwrap_or_else(|findings| panic!("{findings:#?}\n{text}"));
+    let after = Ready::read(Source::SpirvText(&translation.text), &Choice::default());
+    let after = after.unwrap_or_else(|why| panic!("{why:?}\n{}", translation.text));
+    let buffers = [Arg::Buffer(Buffer::from_words(words())), Arg::Buffer(Buffer::from_words(vec![7; 4 * THREADS]))];
+    let args = [&buffers, more].concat();
+    let given = translated(&translation.arguments[0], &args, ready.kernel().shared_bytes, shared);
+    let (before, after) = (run(&ready, args, shared), run(&after, given, 0));
+    for (place, argument) in translation.arguments[0].iter().enumerate() {
+        if let (Argument::Param(param), Some(found)) = (argument, &after.buffers[place]) {
+            let wanted = before.buffers[*param].as_ref().unwrap();
+            assert_eq!(wanted.words(), found.words(), "argument {param} of\n{text}\n{}", translation.text);
+        }
+    }
+    let changed = before.buffers[1].as_ref().unwrap().words().iter().any(|&word| word != 7);
+    assert!(changed, "nothing is written by\n{text}");
+    translation
+}
+
+fn compare(text: &str) -> Translation {
+    compare_for("opencl2.2", text, &[], 0)
+}
+
+#[test]
+fn structures_by_value() {
+    let params = ", .param .align 8 .b8 s[24], .param .u8 b, .param .f32 f, .param .b64 w";
+    let body = "ld.param.u64 d4, [s+8];\nld.param.u16 h1, [s+6];\nld.param.s8 r4, [s+17];\nld.param.u8 h2, [b];\n\
+                ld.param.f32 f1, [f];\nld.param.u32 r5, [w+4];\ncvt.u32.u64 r6, d4;\nxor.b32 r6, r6, r5;\n\
+                cvt.u32.u16 r7, h1;\nadd.u32 r6, r6, r7;\nadd.s32 r6, r6, r4;\ncvt.u32.u16 r7, h2;\nadd.u32 r6, r6, r7;\n\
+                mov.b32 r7, f1;\nxor.b32 r6, r6, r7;\nadd.u32 r6, r6, r2;\nst.global.u32 [d2], r6;";
+    let bytes = (0..24).map(|byte| byte * 37 ^ 0x81).collect();
+    let more = [Arg::Bytes(bytes), Arg::Scalar(0xf1), Arg::Scalar(0x3fc0_0001), Arg::Scalar(0x0123_4567_89ab_cdef)];
+    compare_for("opencl2.2", &module("", params, body), &more, 0);
+}
+
+#[test]
+fn shared_memory() {
+    let body = "mul.lo.u32 r4, r1, 4;\nmov.u32 r5, s;\nadd.u32 r5, r5, r4;\nst.shared.u32 [r5], r2;\nst.shared.u8 [r5+256], r3;\n\
+                bar.sync 0;\nxor.b32 r6, r4, 60;\nmov.u32 r7, s;\nadd.u32 r7, r7, r6;\nld.shared.u32 r8, [r7];\n\
+                ld.shared.s8 r9, [r7+256];\nadd.u32 r8, r8, r9;\nld.shared.u32 r9, [s+8];\nadd.u32 r8, r8, r9;\nst.global.u32 [d2], r8;";
+    compare(&module(".shared .align 16 .b8 s[1024];", "", body));
+    // Of a size that the launch gives, alone and behind what the kernel declares.
+    let dynamic = compare_for("opencl2.2", &module(".extern .shared .align 16 .b8 s[];", "", body), &[], 1024);
+    assert_eq!(dynamic.arguments[0][2], Argument::DynamicShared);
+    let variables = ".extern .shared .align 16 .b8 s[];\n.shared .align 4 .b8 t[64];";
+    let body = format!("mov.u32 r10, t;\nst.shared.u32 [r10+4], 5;\n{body}");
+    let all = compare_for("opencl2.2", &module(variables, "", &body), &[], 1024);
+    assert_eq!(all.arguments[0][2], Argument::AllShared);
+}
+
+#[test]
+fn generic_addresses_and_local_memory() {
+    let body = "mul.lo.u32 r4, r1, 4;\nmov.u32 r5, s;\nadd.u32 r5, r5, r4;\ncvt.u64.u32 d5, r5;\ncvta.shared.u64 d6, d5;\n\
+                st.u32 [d6], r2;\nmov.u64 d7, l;\nst.local.v2.u32 [d7], {r2, r3};\ncvta.local.u64 d8, d7;\nand.b32 r6, r2, 4;\n\
+                cvt.u64.u32 d9, r6;\nadd.u64 d9, d9, d8;\nld.u32 r7, [d9];\nld.shared.u32 r8, [r5];\nadd.u32 r7, r7, r8;\n\
+                cvta.to.local.u64 d10, d9;\nld.local.u32 r9, [d10];\nadd.u32 r7, r7, r9;\nst.u32 [d2], r7;";
+    let body = format!(".local .align 8 .b8 l[16];\n{body}");
+    let translation = compare(&module(".shared .align 4 .b8 s[256];", "", &body));
+    assert!(translation.text.contains("OpPtrCastToGeneric"));
+}
+
+#[test]
+fn variables_with_initial_values() {
+    let many: Vec<String> = (0..5000).map(|at| (at * 2_654_435_761u64 & 0xffff_ffff).to_string()).collect();
+    let variables = format!(
+        ".const .align 4 .u32 c[5000] = {{{}}};\n.global .align 8 .u16 g[7] = {{1, 2, 3}};\n.global .align 4 .u32 z[9000];",
+        many.join(", ")
+    );
+    let body = "and.b32 r4, r2, 4095;\nmul.wide.u32 d4, r4, 4;\nmov.u64 d5, c;\nadd.u64 d5, d5, d4;\nld.const.u32 r5, [d5+3616];\n\
+                ld.global.u16 h1, [g+4];\ncvt.u32.u16 r6, h1;\nadd.u32 r5, r5, r6;\nld.global.u32 r7, [z+35996];\nadd.u32 r5, r5, r7;\n\
+                st.global.u32 [d2], r5;";
+    compare(&module(&variables, "", body));
+    let constant = ".const .align 4 .u32 c[4] = {9, 8, 7, 6};";
+    let body = "and.b32 r4, r2, 3;\nmul.wide.u32 d4, r4, 4;\nmov.u64 d5, c;\nadd.u64 d5, d5, d4;\nld.const.u32 r5, [d5];\n\
+                st.global.u32 [d2], r5;";
+    let old = compare_for("opencl1.2", &module(constant, "", body), &[], 0);
+    assert!(old.text.contains("; Version: 1.0\n") && old.text.contains(" UniformConstant "));
+}
+
+#[test]
+fn jumps_by_number_and_guards() {
+    let body = "and.b32 r4, r2, 7;\nmov.u32 r5, 0;\nt: .branchtargets A, B, C, D;\nmin.u32 r6, r4, 3;\nbrx.idx r6, t;\n\
+                A: add.u32 r5, r5, 100;\nB: add.u32 r5, r5, 10;\nbra E;\nC: add.u32 r5, r5, 1000;\nD: sub.u32 r5, r5, 1;\n\
+                E: setp.lt.u32 p, r2, r3;\n@p add.u32 r5, r5, 7;\n@!p ld.global.u32 r5, [d1+4];\n@!p st.global.u32 [d2+4], r5;\n\
+                @p mul.lo.u32 r5, r5, 3;\nsetp.eq.u32 q, r4, 6;\n@q exit;\nst.global.u32 [d2], r5;\n\
+                F: add.u32 r5, r5, 1;\nsetp.lt.u32 q, r5, 3000;\n@q bra F;\nst.global.u32 [d2], r5;";
+    compare(&module("", "", body));
+}
+
+#[test]
+fn atomics() {
+    let body = "ld.param.u64 d4, [y];\nand.b32 r4, r2, 4;\ncvt.u64.u32 d5, r4;\nadd.u64 d4, d4, d5;\n";
+    let word = |op: &str, rest: &str| format!("atom.global.{op} r5, [d4], r3{rest};\nadd.u32 r6, r6, r5;\n");
+    let mut all = format!("{body}mov.u32 r6, 0;\n");
+    for op in ["add.u32", "and.b32", "or.b32", "xor.b32", "min.s32", "max.s32", "min.u32", "max.u32", "exch.b32"] {
+        all += &word(op, "");
+    }
+    all += &word("cas.b32", ", r2");
+    all += &word("inc.u32", "");
+    all += &word("dec.u32", "");
+    all += "atom.global.add.f32 r5, [d4], r3;\nred.global.add.u32 [d4], 1;\n";
+    all += "st.global.u32 [d2+16], r6;";
+    // Blocks take their turns, so the order is the same.
+    compare(&module("", "", &all));
+    let flushed = format!(
+        "{body}mov.b32 f1, r3;\nmul.f32 f1, f1, 0f00000001;\natom.global.add.f32 f2, [d4], f1;\nst.global.f32 [d2+16], f2;"
+    );
+    compare(&module("", "", &flushed));
+    let wide = format!(
+        "{body}mov.b64 d6, {{r2, r3}};\nand.b64 d4, d4, -8;\natom.global.add.u64 d7, [d4], d6;\natom.global.max.s64 d8, [d4], d6;"
+    );
+    compare_for("spv1.2", &module("", "", &wide), &[], 0);
+}
+
+#[test]
+fn lanes_of_a_warp() {
+    let body = "mov.u32 r4, %laneid;\nmov.u32 r5, %lanemask_lt;\nmov.u32 r6, %lanemask_ge;\nmov.u32 r7, %warpid;\n\
+                setp.lt.u32 p, r2, r3;\nvote.sync.ballot.b32 r8, p, -1;\nvote.sync.any.pred q, p, -1;\nselp.u32 r9, 1, 2, q;\n\
+                vote.sync.uni.pred q, p, -1;\nselp.u32 r10, 4, 8, q;\nand.b32 r11, r2, 31;\n\
+                shfl.sync.idx.b32 r12|q, r2, r11, 0x1f, -1;\nselp.u32 r13, 16, 32, q;\nshfl.sync.up.b32 r14|p, r2, r11, 0x1000, -1;\n\
+                selp.u32 r15, 64, 128, p;\nshfl.sync.down.b32 r16, r2, 3, 0x181f, -1;\nshfl.sync.bfly.b32 r17, r2, 5, 0x0f0f, -1;\n\
+                activemask.b32 r18;\n\
+                add.u32 r4, r4, r5;\nadd.u32 r4, r4, r6;\nadd.u32 r4, r4, r7;\nadd.u32 r4, r4, r8;\nadd.u32 r4, r4, r9;\n\
+                add.u32 r4, r4, r10;\nadd.u32 r4, r4, r12;\nadd.u32 r4, r4, r13;\nadd.u32 r4, r4, r14;\nadd.u32 r4, r4, r15;\n\
+                add.u32 r4, r4, r16;\nadd.u32 r4, r4, r17;\nadd.u32 r4, r4, r18;\nst.global.u32 [d2], r4;";
+    let translation = compare(&module("", "", body));
+    let codes: Vec<&str> = translation.losses.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, ["TRN0202"]);
+    assert!(translation.text.contains("OpExecutionMode %k SubgroupSize 32\n"));
+}
+
+/// What is said of a refusal: the instruction, its place and why.
+#[test]
+fn refusals() {
+    let refused = |text: &str, options: &Translating<'_>| {
+        let findings = spirv::write(&read(text).program, options).expect_err("it is refused");
+        findings.into_iter().map(|finding| (finding.code, finding.message)).collect::<Vec<_>>()
+    };
+    // Modes say one direction for all of a width, and nothing is wider than f64.
+    let both = module("", "", "fma.rn.f64 d5, d1, d2, d3;\nfma.rp.f64 d5, d5, d2, d3;\nst.global.u64 [d2], d5;");
+    let found = refused(&both, &Translating::default());
+    let wanted = ("TRN0001", "`fma.rp.f64 d5, d5, d2, d3`: f64 rounded up".to_owned());
+    assert_eq!(found, [wanted]);
+    let masked = module(
+        "",
+        "",
+        "shfl.sync.idx.b32 r4, r2, r3, 31, 15;\nmatch.any.sync.b32 r5, r4, -1;\nst.global.u32 [d2], r5;",
+    );
+    let found = refused(&masked, &Translating::default());
+    let words = ["lanes of a warp chosen by a mask", "lanes of a warp with the same value"];
+    assert!(found.iter().zip(words).all(|((_, found), words)| found.ends_with(words)) && found.len() == 2, "{found:?}");
+}
+
+#[test]
+fn what_stands_beside_the_text() {
+    let text = module(
+        "",
+        "",
+        "// the sum\nadd.u32 r4, r2, r3; /* stored */ st.global.u32 [d2], r4;\nfma.rn.f32 f1, f2, f3, f4;\nst.global.f32 [d2+4], f1;",
+    );
+    let ready = read(&text);
+    let options =
+        Translating { comments: Comments::of_slashes(&text), file: "k.ptx", fma_khr: true, ..Translating::default() };
+    let written = spirv::write(&ready.program, &options).unwrap().text;
+    assert!(written.contains("; the sum\n") && written.contains("; stored\n"), "{written}");
+    assert!(written.contains("%file_1 = OpString \"k.ptx\"\n") && written.contains("OpLine %file_1 "), "{written}");
+    assert!(written.contains(" = OpFmaKHR %float ") && written.contains("OpExtension \"SPV_KHR_fma\"\n"), "{written}");
+    assert!(written.contains("OpName %x \"x\"\n"), "{written}");
+    let trap = module("", "", "setp.eq.u32 p, r2, 0;\n@p trap;\nst.global.u32 [d2], r2;");
+    let ready = read(&trap);
+    let findings = spirv::write(&ready.program, &Translating::default()).unwrap_err();
+    assert!(findings[0].message.contains("trap") && findings[0].message.contains("TRN0201"), "{findings:?}");
+    let allow = ["TRN0201".to_owned()];
+    let translation = spirv::write(&ready.program, &Translating { allow: &allow, ..Translating::default() }).unwrap();
+    assert_eq!(translation.losses.len(), 1);
+    assert!(translation.text.contains("OpUnreachable\n"));
+    let sum = module("", ", .param .u64 far", "ld.param.u64 d5, [far];\nadd.u64 d2, d2, d5;\nst.global.u32 [d2], r2;");
+    let findings = spirv::write(&read(&sum).program, &Translating::default()).unwrap_err();
+    assert!(findings[0].message.contains("`y` and `far`"), "{findings:?}");
+}
