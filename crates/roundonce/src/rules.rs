@@ -7,7 +7,7 @@ use roundonce_isa::Rule;
 use roundonce_why::{Line, Outcome, Role, wrap};
 use serde::Serialize;
 
-use crate::{ptx, sass, spirv};
+use crate::{ptx, sass, spirv, translate};
 
 const SPELLING: &str = "the table of forms";
 
@@ -63,11 +63,17 @@ pub struct Group {
 }
 
 /// All rules.
-pub const GROUPS: [Group; 5] = [
+pub const GROUPS: [Group; 6] = [
     Group { name: "ptx", title: "PTX", rules: ptx::RULES, examples: include_str!("rules/ptx.txt") },
     Group { name: "sass", title: "SASS", rules: sass::RULES, examples: include_str!("rules/sass.txt") },
     Group { name: "spirv", title: "SPIR-V", rules: spirv::RULES, examples: include_str!("rules/spirv.txt") },
     Group { name: "forms", title: "Spellings and operands", rules: FORMS, examples: include_str!("rules/forms.txt") },
+    Group {
+        name: "translate",
+        title: "Translation",
+        rules: translate::rules::RULES,
+        examples: include_str!("rules/translate.txt"),
+    },
     Group { name: "why", title: "Verdicts of why", rules: WHY, examples: include_str!("rules/why.txt") },
 ];
 

@@ -29,3 +29,6 @@ pub const WARP: Rule = Rule::warning(
     "a warp is a subgroup of 32 invocations that are neighbours in their workgroup; OpenCL does not say which they are",
     "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
 );
+
+/// Every rule, in the order of the codes.
+pub const RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP];

@@ -71,7 +71,7 @@ impl<'a> TranslatedModule<'a> {
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         notes.extend(self.undetermined.iter().map(|open| format!("left open by the source, decided here: {open}")));
-        notes.extend(self.losses.iter().map(|loss| format!("accepted: {loss}")));
+        notes.extend(self.losses.iter().cloned());
         for kernel in &self.kernels {
             for (place, what) in kernel.parameters.iter().enumerate().filter(|(_, what)| !what.starts_with('`')) {
                 notes.push(format!("`{}`: parameter {place} is {what}", kernel.kernel));
