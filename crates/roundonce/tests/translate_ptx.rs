@@ -166,6 +166,37 @@ fn names_lines_and_comments_survive() {
     assert_eq!(translated, expected);
 }
 
+/// The program form leaves out which accesses are ordered, and fences inside a block: the source's text has them.
+#[test]
+fn orders_of_accesses_survive() {
+    let body = "ld.param.u64 %rd1, [x];\n ld.volatile.global.u32 %r1, [%rd1];\n ld.acquire.gpu.global.u32 %r2, [%rd1];\n\
+        membar.cta;\n st.release.sys.global.u32 [%rd1+4], %r2;\n atom.acq_rel.sys.global.add.u32 %r1, [%rd1], %r2;\n\
+        fence.acq_rel.gpu;\n red.global.add.u32 [%rd1], %r1;\n st.shared.u32 [s], %r1;\n membar.sys;\n ret;";
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.shared .b32 s;\n\
+         .visible .entry k(.param .u64 x) {{\n.reg .b64 %rd<3>;\n.reg .b32 %r<4>;\n{body}\n}}"
+    );
+    let ready = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap();
+    let translated = ptx::write(&ready.program, &Options::default()).unwrap().text;
+    assemble("orders", &translated);
+    let lines: Vec<&str> =
+        translated.lines().map(str::trim).skip_while(|line| !line.starts_with("ld.volatile")).collect();
+    let expected = [
+        "ld.volatile.global.b32 %r1, [%rd1];",
+        "ld.acquire.gpu.global.b32 %r2, [%rd1];",
+        "membar.cta;",
+        "st.release.sys.global.b32 [%rd1+4], %r2;",
+        "atom.acq_rel.sys.global.add.u32 %r1, [%rd1], %r2;",
+        "fence.acq_rel.gpu;",
+        "red.global.add.u32 [%rd1], %r1;",
+        "st.shared.b32 [shared], %r1;",
+        "membar.sys;",
+        "ret;",
+        "}",
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// What is asked for has not everything: the finding names the instruction and what it needs.
 #[test]
 fn targets_that_lack_an_instruction_are_refused() {
