@@ -14,7 +14,7 @@ use roundonce::exec::{Arg, Buffer, Launch};
 use roundonce::ir::Program;
 use roundonce::isa::SmTarget;
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::translate::kernel::{Comments, Options, Translation, ptx};
+use roundonce::translate::kernel::{Argument, Comments, Options, Translation, ptx};
 use translation::{Case, difference, folder, translated_launch};
 
 /// Why a kernel is not translated: the messages of its findings that differ.
@@ -164,6 +164,100 @@ fn names_lines_and_comments_survive() {
     \x20   .reg .b64 %rd<2>;\n    .loc 1 7 3\n    ld.param.b64 %rd1, [x];\n    ld.param.b32 %r1, [by];\n    // one value\n\
     \x20   .loc 1 8 5\n    ld.global.b32 %r2, [%rd1];\n    mul.rn.f32 %r2, %r2, %r1;\n    st.global.b32 [%rd1], %r2;\n    ret;\n}\n";
     assert_eq!(translated, expected);
+}
+
+/// The program form leaves out which accesses are ordered, and fences inside a block: the source's text has them.
+#[test]
+fn orders_of_accesses_survive() {
+    let body = "ld.param.u64 %rd1, [x];\n ld.volatile.global.u32 %r1, [%rd1];\n ld.acquire.gpu.global.u32 %r2, [%rd1];\n\
+        membar.cta;\n st.release.sys.global.u32 [%rd1+4], %r2;\n atom.acq_rel.sys.global.add.u32 %r1, [%rd1], %r2;\n\
+        fence.acq_rel.gpu;\n red.global.add.u32 [%rd1], %r1;\n st.shared.u32 [s], %r1;\n membar.sys;\n ret;";
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.shared .b32 s;\n\
+         .visible .entry k(.param .u64 x) {{\n.reg .b64 %rd<3>;\n.reg .b32 %r<4>;\n{body}\n}}"
+    );
+    let ready = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap();
+    let translated = ptx::write(&ready.program, &Options::default()).unwrap().text;
+    assemble("orders", &translated);
+    let lines: Vec<&str> =
+        translated.lines().map(str::trim).skip_while(|line| !line.starts_with("ld.volatile")).collect();
+    let expected = [
+        "ld.volatile.global.b32 %r1, [%rd1];",
+        "ld.acquire.gpu.global.b32 %r2, [%rd1];",
+        "membar.cta;",
+        "st.release.sys.global.b32 [%rd1+4], %r2;",
+        "atom.acq_rel.sys.global.add.u32 %r1, [%rd1], %r2;",
+        "fence.acq_rel.gpu;",
+        "red.global.add.u32 [%rd1], %r1;",
+        "st.shared.b32 [shared], %r1;",
+        "membar.sys;",
+        "ret;",
+        "}",
+    ];
+    assert_eq!(lines, expected);
+}
+
+/// Pieces of shared memory that are arguments stand behind what the kernel declares; a buffer's size is an argument.
+#[test]
+fn pieces_of_shared_memory_and_sizes_are_arguments() {
+    use roundonce::ir::{Block, Instruction, Kernel, Op, Operand, Param, Passing, Space, Special, Terminator, Width};
+    let mut kernel = Kernel::new("pieces");
+    kernel.shared_bytes = 64;
+    for (index, (name, passing)) in
+        [("0.out", Passing::Buffer), ("one", Passing::Shared), ("two", Passing::Shared)].into_iter().enumerate()
+    {
+        let (name, offset) = (name.to_owned(), index as u32 * 8);
+        kernel.params.push(Param { name, offset, size: 8, scalar: None, passing });
+    }
+    kernel.param_bytes = 24;
+    let [out, one, two, bytes, read] = [(); 5].map(|()| kernel.register(Width::B64));
+    let load = |d, space, address: Operand, offset| Op::Load {
+        d: vec![Some(d)],
+        space,
+        bytes: 8,
+        signed: false,
+        address,
+        offset,
+    };
+    let store = |value: Operand, space, address, offset| Op::Store {
+        values: vec![value],
+        width: Width::B64,
+        space,
+        bytes: 8,
+        address,
+        offset,
+    };
+    let (param, shared, global) = (Space::Param, Space::Shared, Space::Global);
+    let mut ops = vec![load(out, param, Operand::ZERO, 0), load(one, param, Operand::ZERO, 8)];
+    ops.push(load(two, param, Operand::ZERO, 16));
+    ops.push(Op::Special { d: bytes, special: Special::BufferBytes(0) });
+    // The last bytes of what is declared, then of each piece the first ones.
+    let places = [(Operand::Imm(48), 8), (one.into(), 0), (two.into(), 0)];
+    for (number, (address, offset)) in places.into_iter().enumerate() {
+        ops.push(store(Operand::Imm(number as u64 + 1), shared, address, offset));
+    }
+    for (number, (address, offset)) in places.into_iter().enumerate() {
+        ops.extend([load(read, shared, address, offset), store(read.into(), global, out.into(), number as i64 * 8)]);
+    }
+    // Where the pieces stand, counted from the start of shared memory.
+    ops.extend([store(one.into(), global, out.into(), 24), store(two.into(), global, out.into(), 32)]);
+    ops.push(store(bytes.into(), global, out.into(), 40));
+    let instructions = ops.into_iter().map(|op| Instruction::new(op, 0)).collect();
+    kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, loc: 0 });
+    let program = Program::of(kernel);
+    program.verify().unwrap();
+    let translation = translate("pieces", &program, None).unwrap();
+    let arguments = [0, 1, 2].map(|index| match index {
+        0 => Argument::Param(0),
+        index => Argument::SharedOffset(index),
+    });
+    assert_eq!(translation.arguments, [[&arguments[..], &[Argument::BufferBytes(0)]].concat()]);
+    let args = vec![Arg::Buffer(Buffer::zeros(48)), Arg::Scalar(8), Arg::Scalar(200)];
+    let (grid, block, entry, dynamic_shared) = ([1; 3], [1; 3], Some("pieces"), 0);
+    let launch = Launch { program: &program, entry, grid, block, args, dynamic_shared, options: Default::default() };
+    let report = launch.clone().run().unwrap();
+    assert_eq!(report.buffers[0].as_ref().unwrap().words(), [1, 0, 2, 0, 3, 0, 64, 0, 192, 0, 48, 0]);
+    compare(&launch, &translation, None).unwrap();
 }
 
 /// What is asked for has not everything: the finding names the instruction and what it needs.

@@ -654,3 +654,72 @@ fn atomic_operations() {
         refused.iter().map(|(name, count): (&String, &i32)| (name.as_str(), *count)).collect();
     assert_eq!((equal, &refused[..]), (411, &[("Decrement", 12), ("Increment", 12), ("sum", 27)][..]));
 }
+
+/// Copies between registers that are written again, in several blocks, some guarded.
+#[test]
+fn copies_are_read_where_they_stand() {
+    let mut random = Random(0x6789_abcd_ef12_3456);
+    for _ in 0..200 {
+        let slots = 6;
+        let (mut kernel, ops, inputs, to) = opened(slots);
+        let mut instructions: Vec<Instruction> = ops.into_iter().map(|op| Instruction::new(op, 0)).collect();
+        let registers: Vec<Reg> = (0..slots).map(|_| kernel.register(Width::B32)).collect();
+        for (number, d) in registers.iter().enumerate() {
+            let a = inputs.operand(Width::B32, number % INPUTS);
+            instructions.push(Instruction::new(Op::Move { d: *d, a }, 0));
+        }
+        let blocks = 1 + random.below(4) as usize;
+        for block in 0..blocks {
+            for _ in 0..12 {
+                let mut reg = || registers[random.below(slots as u64) as usize];
+                let (d, a, b) = (reg(), reg(), reg());
+                let args = [a.into(), b.into(), Operand::ZERO, Operand::ZERO];
+                let op = match random.below(3) {
+                    0 => Op::Int { d, op: IntOp::Add, width: Width::B32, args },
+                    _ => Op::Move { d, a: a.into() },
+                };
+                let guard = (random.below(4) == 0).then_some(Guard { pred: inputs.preds[0], expected: true });
+                instructions.push(Instruction { op, guard, loc: 0 });
+            }
+            let mut terminator = Terminator::Jump(block + 1);
+            if block + 1 == blocks {
+                for (number, d) in registers.iter().enumerate() {
+                    instructions.extend(stored(&mut kernel, *d, to, slot(number)));
+                }
+                terminator = Terminator::Exit;
+            }
+            let instructions = std::mem::take(&mut instructions);
+            kernel.blocks.push(Block { instructions, terminator, loc: 0 });
+        }
+        let found = differences(&Program::of(kernel), slots, &mut random);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+/// Several elements are loaded one after the other where nothing says that they lie together: the first may be written
+/// over the address.
+#[test]
+fn loads_may_overwrite_their_address() {
+    for copied in [false, true] {
+        let (mut kernel, ops, inputs, to) = opened(2);
+        let mut instructions: Vec<Instruction> = ops.into_iter().map(|op| Instruction::new(op, 0)).collect();
+        for (number, word) in inputs.words.iter().enumerate() {
+            instructions.extend(stored(&mut kernel, *word, to, 8 * number as i64));
+        }
+        let [address, copy, second] = [(); 3].map(|()| kernel.register(Width::B64));
+        instructions.push(Instruction::new(Op::Move { d: address, a: to.into() }, 0));
+        instructions.push(Instruction::new(Op::Move { d: copy, a: address.into() }, 0));
+        let from = if copied { copy } else { address };
+        // Written after the copy was made: the copy is no longer the register's.
+        let one = [address.into(), Operand::ZERO, Operand::ZERO, Operand::ZERO];
+        instructions.push(Instruction::new(Op::Int { d: address, op: IntOp::Add, width: Width::B64, args: one }, 0));
+        let (d, space) = (vec![Some(from), Some(second)], Space::Global);
+        let load = Op::Load { d, space, bytes: 8, signed: false, address: from.into(), offset: 8 };
+        instructions.push(Instruction::new(load, 0));
+        instructions.extend(stored(&mut kernel, from, to, 0));
+        instructions.extend(stored(&mut kernel, second, to, 24));
+        kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, loc: 0 });
+        let found = differences(&Program::of(kernel), 2, &mut Random(7));
+        assert!(found.is_empty(), "{found:?}");
+    }
+}

@@ -157,6 +157,12 @@ fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, M
 }
 
 /// Where a matrix instruction exists, by its spelling: of each form that it is.
+///
+/// ```
+/// let gates = roundonce_ptx::matrix_gates("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32");
+/// assert_eq!(gates[0].to_string(), "PTX 8.4, sm_89");
+/// assert!(roundonce_ptx::matrix_gates("mma.sync").is_empty());
+/// ```
 pub fn matrix_gates(spelling: &str) -> Vec<Gate> {
     let (opcode, written) = split_spelling(spelling);
     let Some((rows, first)) = rows_of(opcode, &written) else { return Vec::new() };

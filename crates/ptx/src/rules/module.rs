@@ -48,6 +48,12 @@ pub fn targets() -> impl Iterator<Item = String> {
 }
 
 /// The first PTX that has a target; `None` if no PTX has it.
+///
+/// ```
+/// use roundonce_isa::Version;
+/// assert_eq!(roundonce_ptx::first_version("sm_90a".parse().unwrap()), Some(Version(8, 0)));
+/// assert_eq!(roundonce_ptx::first_version(33.into()), None);
+/// ```
 pub fn first_version(target: SmTarget) -> Option<Version> {
     let name = target.to_string();
     TARGETS.iter().find(|(number, _)| name.strip_prefix("sm_") == Some(number)).map(|(_, first)| *first)

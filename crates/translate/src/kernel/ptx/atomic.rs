@@ -6,6 +6,7 @@ use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Reg, Signedness, Space, Width
 use super::body::{Body, Refusal, Written, none};
 use super::memory::space_word;
 use super::needs::since;
+use super::ordering::Ordering;
 use super::special_float::Extremum;
 use super::text::{Arg, bits_type};
 
@@ -44,7 +45,17 @@ impl Body<'_> {
                     None => self.temporary(width),
                 };
                 let at = Arg::Address(&place.base, place.offset);
-                self.ins(&["atom", space_word(*space), ".exch", bits_type(width)], &[d, at, value]);
+                self.ins(
+                    &[
+                        "atom",
+                        self.ordering.semantics,
+                        self.ordering.scope,
+                        space_word(*space),
+                        ".exch",
+                        bits_type(width),
+                    ],
+                    &[d, at, value],
+                );
                 Ok(())
             }
             AtomicKind::Exchange => self.swapping(place, |_, _| Ok(value)),
@@ -62,7 +73,17 @@ impl Body<'_> {
                     _ => (value, c),
                 };
                 let at = Arg::Address(&place.base, place.offset);
-                self.ins(&["atom", space_word(*space), ".cas", bits_type(width)], &[d, at, value, c]);
+                self.ins(
+                    &[
+                        "atom",
+                        self.ordering.semantics,
+                        self.ordering.scope,
+                        space_word(*space),
+                        ".cas",
+                        bits_type(width),
+                    ],
+                    &[d, at, value, c],
+                );
                 Ok(())
             }
             AtomicKind::Float { operation, lanes } => self.atomic_sum(place, &operation, lanes, value),
@@ -92,8 +113,14 @@ impl Body<'_> {
     fn write_atomic(&mut self, place: Place, word: &str, value: Arg<'static>) {
         let at = Arg::Address(&place.base, place.offset);
         match place.d {
-            Some(d) => self.ins(&["atom", space_word(place.space), word], &[d.into(), at, value]),
-            None => self.ins(&["red", space_word(place.space), word], &[at, value]),
+            Some(d) => self.ins(
+                &["atom", self.ordering.semantics, self.ordering.scope, space_word(place.space), word],
+                &[d.into(), at, value],
+            ),
+            None => self.ins(
+                &["red", self.ordering.semantics, self.ordering.scope, space_word(place.space), word],
+                &[at, value],
+            ),
         }
     }
 
@@ -223,7 +250,8 @@ impl Body<'_> {
         self.ins(&["mov", bits], &[seen, old]);
         let new = new(self, seen)?;
         let new = self.in_register(new, width);
-        self.ins(&["atom", space, ".cas", bits], &[old, at, seen, new]);
+        let Ordering { semantics, scope } = self.ordering;
+        self.ins(&["atom", semantics, scope, space, ".cas", bits], &[old, at, seen, new]);
         let word = match width {
             Width::B16 => "setp.ne.u16",
             Width::B64 => "setp.ne.u64",
@@ -248,7 +276,7 @@ impl Body<'_> {
         let Op::Atomic { d, kind, space, address, offset, b, c, high: Some(high), .. } = op else { return Ok(()) };
         let is_exchange = *kind == AtomicKind::Exchange;
         let word = if is_exchange { ".exch.b128" } else { ".cas.b128" };
-        self.using(since(8, 3, 90), &["atom", space_word(*space), word])?;
+        self.using(since(8, 3, 90), &["atom", self.ordering.semantics, self.ordering.scope, space_word(*space), word])?;
         let (base, offset) = self.address(*space, *address, *offset)?;
         const W: Width = Width::B64;
         let label = self.new_label();
@@ -270,7 +298,10 @@ impl Body<'_> {
         let names = ["old", "operand", "new"].map(|name| format!("%{name}{label}"));
         let at = Arg::Address(&base, offset);
         let all = [Arg::Text(&names[0]), at, Arg::Text(&names[1]), Arg::Text(&names[2])];
-        self.ins(&["atom", space_word(*space), word], if is_exchange { &all[..3] } else { &all });
+        self.ins(
+            &["atom", self.ordering.semantics, self.ordering.scope, space_word(*space), word],
+            if is_exchange { &all[..3] } else { &all },
+        );
         let halves = [*d, high.d].map(|d| d.map_or(Arg::Sink, Arg::Reg));
         if d.is_some() || high.d.is_some() {
             self.ins(&["mov.b128"], &[Arg::Vector(&halves), all[0]]);

@@ -4,9 +4,11 @@ use roundonce_ir::{Guard, Instruction, Kernel, Op, Operand, Passing, Program, Re
 use roundonce_isa::{Finding, Gate};
 
 use super::super::{Argument, location};
+use super::copies::Copies;
 use super::lines::Lines;
 use super::names::{ModuleNames, Names};
 use super::needs::{Needs, since};
+use super::ordering::{self, Ordering};
 use super::params::Params;
 use super::text::{Arg, Symbol, bits_type, place, prefix, push_number};
 use crate::rules::{NO_COUNTERPART, UNAVAILABLE};
@@ -66,14 +68,17 @@ pub(super) struct Body<'b> {
     pub(super) text: String,
     /// Of each register, its number among those of its width.
     pub(super) numbers: Vec<u32>,
-    /// How many the writer has of its own, by width, and how many the current instruction has taken of them.
+    /// How many the writer has of its own, by width. Each is written in one place: an engine that asks what is known of a
+    /// register would find less in one that serves twice.
     pub(super) temporaries: [u32; 4],
-    pub(super) taken: [u32; 4],
+    pub(super) copies: Copies,
     /// The addresses that are added, in registers from the kernel's start on.
     bases: Vec<Base>,
     /// Whether the arrays of shared and local memory are named.
     named: [bool; 2],
     pub(super) guard: Option<Guard>,
+    /// How the current access is ordered.
+    pub(super) ordering: Ordering,
     /// Labels of the writer's own loops.
     loops: u32,
 }
@@ -89,6 +94,7 @@ pub(super) fn write<'p>(
     let program = shared.program;
     let Some(kernel) = program.kernels.get(index) else { return Vec::new() };
     let params = Params::of(kernel);
+    let reached = reached(kernel);
     let name = names.kernels[index].clone();
     let (numbers, counts) = numbered(&kernel.registers);
     let mut body = Body {
@@ -101,14 +107,15 @@ pub(super) fn write<'p>(
         text: String::new(),
         numbers,
         temporaries: [0; 4],
-        taken: [0; 4],
+        copies: Copies::of(kernel, &reached),
         bases: Vec::new(),
         named: [false; 2],
         guard: None,
+        ordering: Ordering::default(),
         loops: 0,
     };
     lines.before(kernel, out);
-    let mut findings = body.blocks(kernel, lines);
+    let mut findings = body.blocks(kernel, &reached, lines);
     if kernel.shared_bytes > DECLARED_SHARED {
         let (name, bytes) = (&kernel.name, kernel.shared_bytes);
         let what = format!("`{name}` declares {bytes} bytes of shared memory, {DECLARED_SHARED} can be: what is more");
@@ -150,16 +157,31 @@ fn reached(kernel: &Kernel) -> Vec<bool> {
 
 impl Body<'_> {
     /// All blocks that are reached, in their order; what has no counterpart.
-    fn blocks<'p>(&mut self, kernel: &'p Kernel, lines: &mut Lines<'p>) -> Vec<Finding> {
-        let reached = reached(kernel);
+    fn blocks<'p>(&mut self, kernel: &'p Kernel, reached: &[bool], lines: &mut Lines<'p>) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let is_target = targets(kernel, &reached);
+        let is_target = targets(kernel, reached);
+        let mut is_separate = vec![false; kernel.blocks.len()];
+        for at in &kernel.separate {
+            is_separate.get_mut(*at).into_iter().for_each(|is_separate| *is_separate = true);
+        }
+        // The place of the instruction before.
+        let mut last = 0;
         for (at, block) in kernel.blocks.iter().enumerate().filter(|(at, _)| reached[*at]) {
             if is_target[at] {
                 self.push_label(at);
                 self.text.push_str(":\n");
             }
+            self.copies.begin_block();
+            let first = block.instructions.first().map_or(block.loc, |instruction| instruction.loc);
+            if is_separate[at] && ordering::has_block_fence(kernel, last, first) {
+                self.ins(&["membar.cta"], &[]);
+            }
             for instruction in &block.instructions {
+                if self.copies.is_dead(instruction) {
+                    self.copies.after(instruction);
+                    continue;
+                }
+                last = instruction.loc;
                 lines.at(kernel, instruction.loc, &mut self.text);
                 if let Err(refusal) = self.instruction(instruction) {
                     findings.push(self.finding(refusal, instruction.loc));
@@ -192,10 +214,17 @@ impl Body<'_> {
     }
 
     fn instruction(&mut self, instruction: &Instruction) -> Written {
-        self.taken = [0; 4];
         self.guard = instruction.guard;
+        self.ordering = Ordering::of(self.kernel, instruction.loc, &instruction.op);
+        if self.ordering.is_of_memory_model() {
+            self.using(since(6, 0, 70), &["ld.relaxed"])?;
+        }
+        if instruction.op == Op::Fence {
+            self.ins(&[ordering::fence(self.kernel, instruction.loc)], &[]);
+        }
         let written = self.op(&instruction.op);
         self.guard = None;
+        self.copies.after(instruction);
         written
     }
 
@@ -263,11 +292,7 @@ impl Body<'_> {
                 self.ins(&["bar.warp.sync"], &[mask]);
                 Ok(())
             }
-            // Which memory, and for whom, the program no longer says: the strongest.
-            Op::Fence => {
-                self.ins(&["membar.sys"], &[]);
-                Ok(())
-            }
+            Op::Fence => Ok(()),
             Op::Shuffle { d, p, mode, a, b, c, mask } => self.shuffle((*d, *p), *mode, [*a, *b, *c], *mask),
             Op::Vote { d, mode, a, mask } => self.vote(*d, *mode, *a, *mask),
             Op::Match { d, p, all, width, a, mask } => self.matching((*d, *p), *all, *width, *a, *mask),
@@ -370,7 +395,6 @@ impl Body<'_> {
     }
 
     fn terminator(&mut self, terminator: &Terminator, next: Option<usize>) -> Written {
-        self.taken = [0; 4];
         let falls = |target: usize| next == Some(target);
         match terminator {
             Terminator::Jump(target) if falls(*target) => {}

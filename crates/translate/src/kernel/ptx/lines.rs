@@ -83,7 +83,7 @@ impl<'p> Lines<'p> {
     /// An instruction of machine code has no line that a reader could look up: it stands before what it became.
     fn machine_code(&mut self, kernel: &Kernel, loc: u32, text: &mut String) {
         let Some(place) = kernel.source_locs.get(loc as usize).filter(|place| !place.text.is_empty()) else { return };
-        if core::mem::replace(&mut self.shown, Some(loc)) != Some(loc) {
+        if self.shown.replace(loc) != Some(loc) {
             text.push_str("    // ");
             text.push_str(&kernel.place_name(place.line));
             text.push(' ');

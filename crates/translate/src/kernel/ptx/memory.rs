@@ -7,6 +7,7 @@ use roundonce_ir::{Operand, Passing, Reg, Space, Special, Width};
 
 use super::body::{Body, Written, none};
 use super::needs::since;
+use super::ordering::Ordering;
 use super::text::{Arg, Symbol, bits_type, signed_type, unsigned_type};
 
 /// What an offset in an address may be.
@@ -63,6 +64,7 @@ impl Body<'_> {
             Space::Global | Space::Const | Space::Generic => None,
         };
         let of = self.address_width();
+        let address = self.resolved(address);
         let (base, offset) = match (address, symbol) {
             (Operand::Imm(start), Some(symbol)) => {
                 self.name(symbol);
@@ -91,9 +93,17 @@ impl Body<'_> {
         Ok((self.computed(width, &["add", signed_type(width)], &[start, far]), 0))
     }
 
+    /// Where an operand was copied from.
+    fn resolved(&self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Reg(reg) => Operand::Reg(self.copies.root(reg)),
+            constant => constant,
+        }
+    }
+
     /// Parameters stand one behind the other from the first one's address on.
     fn param_address(&mut self, address: Operand, offset: i64) -> Result<(Arg<'static>, i64), super::body::Refusal> {
-        let Operand::Reg(reg) = address else { return none("a parameter that there is not") };
+        let Operand::Reg(reg) = self.resolved(address) else { return none("a parameter that there is not") };
         if !self.params.keeps_layout(self.kernel) || !self.plain_params() {
             return none("an address of parameters that stand otherwise than PTX lays them out");
         }
@@ -118,17 +128,16 @@ impl Body<'_> {
             return self.load_params(d, (bytes, signed), (start as i64).wrapping_add(offset) as u64);
         }
         let (base, offset) = self.address(space, address, offset)?;
-        let used = d.iter().flatten().map(|reg| Arg::Reg(*reg));
-        // A register of the address is written last: in one access, or not before the others.
-        let overlaps = address != Operand::Imm(0) && d.iter().flatten().any(|reg| Operand::Reg(*reg) == address);
         let lanes = self.lanes(space, d.len(), bytes);
-        let base = if overlaps && lanes < d.len() && matches!(base, Arg::Reg(_)) {
-            let width = self.address_width();
-            self.computed(width, &["mov", bits_type(width)], &[base])
-        } else {
-            base
+        // What is loaded first may stand where the address stood.
+        let overlaps = |base: Reg| lanes < d.len() && d.contains(&Some(base));
+        let base = match base {
+            Arg::Reg(reg) if overlaps(reg) => {
+                let width = self.width(reg);
+                self.computed(width, &["mov", bits_type(width)], &[base])
+            }
+            base => base,
         };
-        let _ = used;
         for (index, part) in d.chunks(lanes).enumerate() {
             let offset = offset.wrapping_add((index * lanes) as i64 * i64::from(bytes));
             self.load_part(part, (space, bytes, signed), base, offset);
@@ -180,11 +189,12 @@ impl Body<'_> {
         }
         let ty = element_type(bytes, kind);
         let at = Arg::Address(&base, offset);
+        let Ordering { semantics, scope } = if space == Space::Param { Ordering::default() } else { self.ordering };
         match d.len() {
-            1 => self.ins(&["ld", space_word(space), ty], &[parts[0], at]),
+            1 => self.ins(&["ld", semantics, scope, space_word(space), ty], &[parts[0], at]),
             count => {
                 let vector = Arg::Vector(&parts[..count.min(8)]);
-                self.ins(&["ld", space_word(space), vector_word(count), ty], &[vector, at]);
+                self.ins(&["ld", semantics, scope, space_word(space), vector_word(count), ty], &[vector, at]);
             }
         }
     }
@@ -192,7 +202,7 @@ impl Body<'_> {
     /// Of the parameters' block, by place: each element from the parameter that it is of.
     fn load_params(&mut self, d: &[Option<Reg>], (bytes, signed): (u32, bool), start: u64) -> Written {
         let whole = d.len() as u64 * u64::from(bytes);
-        let aligned = start % whole.max(1) == 0 && d.len() > 1 && matches!(d.len(), 2 | 4) && whole <= 16;
+        let aligned = start.is_multiple_of(whole.max(1)) && matches!(d.len(), 2 | 4) && whole <= 16;
         if let (Some((param, inner)), true) = (self.params.find(start, whole), aligned && self.kernel.aligned_vectors)
             && self.passing(param) != Some(Passing::Shared)
         {
@@ -264,6 +274,7 @@ impl Body<'_> {
         let (base, offset) = self.address(space, address, offset)?;
         let lanes = self.lanes(space, values.len(), bytes);
         let ty = element_type(bytes, Kind::Bits);
+        let Ordering { semantics, scope } = self.ordering;
         for (index, part) in values.chunks(lanes).enumerate() {
             let offset = offset.wrapping_add((index * lanes) as i64 * i64::from(bytes));
             let mut parts = [Arg::Sink; 8];
@@ -272,10 +283,10 @@ impl Body<'_> {
             }
             let at = Arg::Address(&base, offset);
             match part.len() {
-                1 => self.ins(&["st", space_word(space), ty], &[at, parts[0]]),
+                1 => self.ins(&["st", semantics, scope, space_word(space), ty], &[at, parts[0]]),
                 count => {
                     let vector = Arg::Vector(&parts[..count]);
-                    self.ins(&["st", space_word(space), vector_word(count), ty], &[at, vector]);
+                    self.ins(&["st", semantics, scope, space_word(space), vector_word(count), ty], &[at, vector]);
                 }
             }
         }

@@ -11,14 +11,16 @@
 //!   ([`Argument`]).
 //! - **Memory.** What a kernel declares of shared and local memory is one array of bytes; what the launch gives stands behind
 //!   it. Constant variables are global ones, which have the program's addresses.
-//! - **Not carried over**, because the program does not have it: which accesses are volatile, and the scopes of fences and
-//!   atomic operations. Fences are the strongest.
+//! - **Order of accesses.** The program form does not say which accesses are volatile or ordered, and for whom; the text of
+//!   the source's instructions does, of PTX and of SPIR-V's `Volatile`. Where nothing says it, an access is weak, an
+//!   atomic operation relaxed on the GPU, and a fence the strongest.
 //!
 //! Reading order: `body` (a kernel), `text` (an instruction), `rows` and `float`, then one file a family.
 
 mod atomic;
 mod body;
 mod convert;
+mod copies;
 mod float;
 mod image;
 mod integer;
@@ -26,6 +28,7 @@ mod lines;
 mod memory;
 mod names;
 mod needs;
+mod ordering;
 mod params;
 mod rows;
 mod special_float;

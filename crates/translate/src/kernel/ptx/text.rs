@@ -7,7 +7,7 @@ use roundonce_ir::{Guard, Operand, Reg, Width};
 
 use super::body::{Body, DYNAMIC_SHARED};
 
-/// A register of the writer's own, free again after the instruction of the program that it serves.
+/// A register of the writer's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Temporary {
     pub(super) width: Width,
@@ -259,17 +259,15 @@ impl Body<'_> {
 
     /// A fresh register of the writer's own.
     pub(super) fn temporary(&mut self, width: Width) -> Arg<'static> {
-        let taken = &mut self.taken[place(width)];
-        let number = *taken;
-        *taken += 1;
-        self.temporaries[place(width)] = self.temporaries[place(width)].max(*taken);
-        Arg::Temp(Temporary { width, number })
+        let count = &mut self.temporaries[place(width)];
+        *count += 1;
+        Arg::Temp(Temporary { width, number: *count - 1 })
     }
 
     /// An operand of an integer operation.
     pub(super) fn int(&self, operand: Operand, width: Width) -> Arg<'static> {
         match operand {
-            Operand::Reg(reg) => Arg::Reg(reg),
+            Operand::Reg(reg) => Arg::Reg(self.copies.root(reg)),
             Operand::Imm(bits) => Arg::Int(bits & width.mask(), width),
         }
     }
@@ -293,7 +291,7 @@ impl Body<'_> {
     /// An operand of a floating-point operation: f32 and f64 take constants, other formats registers alone.
     pub(super) fn float_operand(&mut self, operand: Operand, format: Format, components: u32) -> Arg<'static> {
         match operand {
-            Operand::Reg(reg) => Arg::Reg(reg),
+            Operand::Reg(reg) => Arg::Reg(self.copies.root(reg)),
             Operand::Imm(bits) if components == 1 && format == Format::F32 => Arg::F32(bits),
             Operand::Imm(bits) if components == 1 && format == Format::F64 => Arg::F64(bits),
             Operand::Imm(_) => self.register(operand, Width::holding(format.width() * components)),

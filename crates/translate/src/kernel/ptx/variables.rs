@@ -58,9 +58,11 @@ fn write_bytes(variable: &Variable, name: &str, text: &mut String) {
 fn write_words(variable: &Variable, names: &ModuleNames, name: &str, text: &mut String) -> Result<(), String> {
     const WORD: u64 = 8;
     let fits = variable.relocations.iter().all(|address| {
-        u64::from(address.bytes) == WORD && address.offset % WORD == 0 && address.offset + WORD <= variable.size
+        u64::from(address.bytes) == WORD
+            && address.offset.is_multiple_of(WORD)
+            && address.offset + WORD <= variable.size
     });
-    if !fits || variable.size % WORD != 0 {
+    if !fits || !variable.size.is_multiple_of(WORD) {
         return Err(format!("`{name}`, which has an address of other than 8 bytes in its first value,"));
     }
     declare(variable, ".u64", name, variable.size / WORD, text);
