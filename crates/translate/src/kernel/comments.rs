@@ -31,9 +31,8 @@ impl Comments {
                 // A quotation may hold the marks of a comment.
                 let Some(mark) = rest.find(['"', '/']) else { break };
                 let tail = &rest[mark..];
-                rest = if tail.starts_with('"') {
-                    let end = tail[1..].find('"').map_or(tail.len(), |end| end + 2);
-                    &tail[end..]
+                rest = if let Some(quoted) = tail.strip_prefix('"') {
+                    quoted.find('"').map_or("", |end| &quoted[end + 1..])
                 } else if let Some(comment) = tail.strip_prefix("//") {
                     found.push(comment);
                     break;
