@@ -127,9 +127,18 @@ fn jumps_by_number_and_guards() {
     let body = "and.b32 r4, r2, 7;\nmov.u32 r5, 0;\nt: .branchtargets A, B, C, D;\nmin.u32 r6, r4, 3;\nbrx.idx r6, t;\n\
                 A: add.u32 r5, r5, 100;\nB: add.u32 r5, r5, 10;\nbra E;\nC: add.u32 r5, r5, 1000;\nD: sub.u32 r5, r5, 1;\n\
                 E: setp.lt.u32 p, r2, r3;\n@p add.u32 r5, r5, 7;\n@!p ld.global.u32 r5, [d1+4];\n@!p st.global.u32 [d2+4], r5;\n\
-                @p mul.lo.u32 r5, r5, 3;\nsetp.eq.u32 q, r4, 6;\n@q exit;\nst.global.u32 [d2], r5;\n\
+                @p mul.lo.u32 r5, r5, 3;\n@!p xor.b32 r5, r5, 0x55;\nsetp.eq.u32 q, r4, 6;\n@q exit;\nst.global.u32 [d2], r5;\n\
                 F: add.u32 r5, r5, 1;\nsetp.lt.u32 q, r5, 3000;\n@q bra F;\nst.global.u32 [d2], r5;";
     compare(&module("", "", body));
+}
+
+/// Written where a condition holds and read where it holds again: no path says that the write comes first.
+#[test]
+fn values_that_a_condition_writes() {
+    let body = "setp.lt.u32 p, r2, r3;\nmov.u32 r5, 1;\n@!p bra G;\nmul.lo.u32 r20, r2, 5;\nG: bar.sync 0;\n@!p bra H;\n\
+                add.u32 r5, r5, r20;\nH: st.global.u32 [d2], r5;";
+    let text = compare(&module("", "", body)).text;
+    assert_eq!(text.matches(" = OpVariable %ptr_Function_uint Function").count(), 2, "{text}");
 }
 
 #[test]
@@ -172,6 +181,34 @@ fn lanes_of_a_warp() {
     let codes: Vec<&str> = translation.losses.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["TRN0202"]);
     assert!(translation.text.contains("OpExecutionMode %k SubgroupSize 32\n"));
+}
+
+/// What SPIR-V leaves undefined and our engine does not: divisors that may be 0 or −1, counts of shifts, NaNs made integers.
+#[test]
+fn nothing_is_undefined() {
+    let lines = [
+        ("div.u32 r4, r2, r3", "OpUDiv"),
+        ("rem.s32 r4, r2, r3", "OpSRem"),
+        ("div.s32 r4, r2, r3", "OpSDiv"),
+        ("cvt.rzi.s64.f32 d4, f1;\ncvt.u32.u64 r4, d4", "OpSelect"),
+    ];
+    for (line, opcode) in lines {
+        let text = module("", "", &format!("mov.b32 f1, r2;\n{line};\nst.global.u32 [d2], r4;"));
+        let text = compare(&text).text;
+        let operands = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let made = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id} = "))).map(operands);
+        let found = text.lines().find(|line| line.contains(&format!(" = {opcode} "))).map(operands).unwrap();
+        if opcode == "OpSelect" {
+            assert_eq!(made(&found[4]).unwrap()[2], "OpIsNan", "{text}");
+        } else {
+            // The divisor is chosen: never 0, with a sign never −1.
+            let divisor = made(&found[5]).unwrap();
+            assert_eq!((divisor[2].as_str(), divisor[5].as_str()), ("OpSelect", "%uint_1"), "{text}");
+        }
+    }
+    let shifts = module("", "", "shl.b32 r4, r2, r3;\nshr.s32 r4, r4, r3;\nst.global.u32 [d2], r4;");
+    let text = compare(&shifts).text;
+    assert!(text.contains("OpBitwiseAnd %uint ") && text.contains("%opencl u_min "), "{text}");
 }
 
 /// What is said of a refusal: the instruction, its place and why.

@@ -1,6 +1,6 @@
 //! The analyses against their definitions, on random graphs.
 
-use super::{Cfg, dominators, loop_depths, reversed};
+use super::{Cfg, Dominators, dominators, loop_depths, reversed};
 use crate::random::Random;
 
 /// The nodes that a start reaches when one is taken out.
@@ -43,6 +43,16 @@ fn of_random_graphs() {
         let dominates = dominance(0, &edges);
         let found = dominators(0, &edges, &back);
         assert_eq!(found, (0..count).map(|node| immediate(&dominates, node)).collect::<Vec<_>>(), "{edges:?}");
+
+        let tree = Dominators::of(&kernel);
+        let reaches = reached(0, &edges, None);
+        for node in 0..count {
+            assert_eq!((tree.immediate(node), tree.reaches(node)), (found[node], reaches[node]), "{edges:?}");
+            for above in (0..count).filter(|&above| reaches[above] && reaches[node]) {
+                let expected = above == node || dominates[above][node];
+                assert_eq!(tree.dominates(above, node), expected, "{above} over {node} of {edges:?}");
+            }
+        }
 
         // A loop: its head, and what leads to a tail without the head.
         let depth = loop_depths(&back, &found);

@@ -296,7 +296,7 @@ impl Body<'_> {
             Some(Bits::Unfolded) if matches!(lowering.types.kind(to), Some(TypeKind::Struct(_))) => {
                 let by = lowering.facts.instruction(lowering.module, id);
                 let members = by.filter(|at| at.opcode == Opcode::ConstantComposite as u16);
-                let members = members.and_then(|at| lowering.module.words_of(&at).get(3..));
+                let members = members.and_then(|at| lowering.module.words_of(at).get(3..));
                 let mut bytes = Vec::new();
                 for (index, &member) in members.unwrap_or_default().iter().enumerate() {
                     let found = lowering.types.member(to, index);

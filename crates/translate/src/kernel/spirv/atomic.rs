@@ -2,7 +2,7 @@
 //! old one still stands.
 
 use roundonce_arith::{Operation, Rounding};
-use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space};
+use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space, arrival};
 
 use super::body::{Body, Result};
 use super::ids::{Id, Ty};
@@ -103,13 +103,32 @@ impl Body<'_> {
                 let within = body.emit(Ty::Bool, "OpULessThan", &[less, value]);
                 Ok(body.select(ty, within, less, value))
             })?,
-            AtomicKind::Arrive => return Err("a barrier object".to_owned()),
+            AtomicKind::Arrive => self.exchange_loop(pointer, ty, |body, old| Ok(body.arrived(old, value)))?,
             AtomicKind::FloatMinMax { .. } => return Err("an atomic extremum of packed floats".to_owned()),
         };
         if let Some(d) = d {
             self.write(*d, old, ty);
         }
         Ok(())
+    }
+
+    /// A barrier object after arrivals, as [`arrival::arrived`] has it.
+    fn arrived(&mut self, object: Id, arrivals: Id) -> Id {
+        let ty = Ty::U64;
+        let constant = |bits: u64| Id::constant(ty, bits);
+        let phase = self.emit(ty, "OpBitwiseAnd", &[object, constant(arrival::PHASE)]);
+        let counts = self.emit(ty, "OpISub", &[object, arrivals]);
+        let counts = self.emit(ty, "OpBitwiseAnd", &[counts, constant(!arrival::PHASE)]);
+        let pending = (arrival::EXPECTED - 1) | (arrival::PHASE - arrival::BYTES);
+        let pending = self.emit(ty, "OpBitwiseAnd", &[counts, constant(pending)]);
+        let over = self.emit(Ty::Bool, "OpIEqual", &[pending, constant(0)]);
+        let waits = self.emit(ty, "OpBitwiseOr", &[phase, counts]);
+        let next = self.emit(ty, "OpBitwiseXor", &[phase, constant(arrival::PHASE)]);
+        let shift = constant(arrival::EXPECTED.trailing_zeros().into());
+        let again = self.emit(ty, "OpShiftRightLogical", &[counts, shift]);
+        let next = self.emit(ty, "OpBitwiseOr", &[next, counts]);
+        let next = self.emit(ty, "OpBitwiseOr", &[next, again]);
+        self.select(ty, over, next, waits)
     }
 
     /// The old value, once nothing has come between reading it and writing what is made of it.

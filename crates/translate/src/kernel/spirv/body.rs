@@ -13,7 +13,7 @@ use super::super::{Options, location};
 use super::ids::{Class, Id, Ty, Type};
 use super::memory::Parameters;
 use super::module::Module;
-use super::shape::{Home, Mode, Shape, index_of, is_pure};
+use super::shape::{Home, Shape, is_pure};
 use crate::rules;
 
 /// Why an instruction has no counterpart.
@@ -63,7 +63,7 @@ pub(super) struct Body<'a> {
     before: Option<Vec<(Reg, Slot)>>,
     /// Pointers made in this block: of which number, to what.
     pub(super) pointers: Vec<(Id, Type, Id)>,
-    specials: Vec<(Special, Id)>,
+    pub(super) specials: Vec<(Special, Id)>,
     pub(super) built_ins: Vec<(&'static str, Id)>,
     /// The variables of the entry point's interface.
     pub(super) interface: Vec<Id>,
@@ -364,8 +364,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    // ---- registers
-
     /// An operand as a type of its register's width. Of a wider register the low bits.
     pub(super) fn read_as(&mut self, operand: Operand, ty: Ty) -> Id {
         let reg = match operand {
@@ -523,147 +521,4 @@ impl<'a> Body<'a> {
         }
         out
     }
-
-    // ---- instructions
-
-    /// An instruction with a result.
-    pub(super) fn emit(&mut self, ty: impl Into<Type>, opcode: &str, args: &[Id]) -> Id {
-        self.emit_with(ty, opcode, args, "")
-    }
-
-    /// The same with literals behind the operands.
-    pub(super) fn emit_with(&mut self, ty: impl Into<Type>, opcode: &str, args: &[Id], literals: &str) -> Id {
-        let id = self.module.temp();
-        let mut out = std::mem::take(&mut self.out);
-        instruction(self.module, &mut out, id, ty.into(), opcode, args, literals);
-        self.out = out;
-        id
-    }
-
-    /// An instruction without a result.
-    pub(super) fn effect(&mut self, opcode: &str, args: &[Id]) {
-        self.effect_with(opcode, args, "");
-    }
-
-    pub(super) fn effect_with(&mut self, opcode: &str, args: &[Id], literals: &str) {
-        let mut out = std::mem::take(&mut self.out);
-        out.push_str(opcode);
-        for &arg in args {
-            out.push(' ');
-            self.module.put(&mut out, arg);
-        }
-        if !literals.is_empty() {
-            out.push(' ');
-            out.push_str(literals);
-        }
-        out.push('\n');
-        self.out = out;
-    }
-
-    /// An instruction before the first block.
-    pub(super) fn early(&mut self, ty: impl Into<Type>, opcode: &str, args: &[Id], literals: &str) -> Id {
-        let id = self.module.temp();
-        let mut out = std::mem::take(&mut self.prologue);
-        instruction(self.module, &mut out, id, ty.into(), opcode, args, literals);
-        self.prologue = out;
-        id
-    }
-
-    /// A function of OpenCL.std.
-    pub(super) fn call(&mut self, ty: Ty, name: &str, args: &[Id]) -> Id {
-        self.module.opencl();
-        let id = self.module.temp();
-        let mut out = std::mem::take(&mut self.out);
-        self.module.put(&mut out, id);
-        out.push_str(" = OpExtInst ");
-        self.module.put(&mut out, Id::Of(ty.into()));
-        out.push_str(" %opencl ");
-        out.push_str(name);
-        for &arg in args {
-            out.push(' ');
-            self.module.put(&mut out, arg);
-        }
-        out.push('\n');
-        self.out = out;
-        id
-    }
-
-    /// The same bits as another type of the width.
-    pub(super) fn bitcast(&mut self, id: Id, from: Ty, to: Ty) -> Id {
-        match id {
-            _ if from == to => id,
-            Id::Const(_, bits) => Id::constant(to, bits),
-            Id::Undef(_) => Id::Undef(to),
-            _ => self.emit(to, "OpBitcast", &[id]),
-        }
-    }
-
-    /// An integer cut, or with zeros above.
-    pub(super) fn resize(&mut self, id: Id, from: Ty, to: Ty) -> Id {
-        match id {
-            _ if from == to => id,
-            Id::Const(_, bits) => Id::constant(to, bits & from.mask()),
-            Id::Undef(_) => Id::Undef(to),
-            _ if from == Ty::Bool => self.select(to, id, Id::constant(to, 1), Id::constant(to, 0)),
-            _ if to == Ty::Bool => {
-                let bit = self.emit(from, "OpBitwiseAnd", &[id, Id::constant(from, 1)]);
-                self.emit(Ty::Bool, "OpINotEqual", &[bit, Id::constant(from, 0)])
-            }
-            _ => self.emit(to, "OpUConvert", &[id]),
-        }
-    }
-
-    /// An integer cut, or with its sign above.
-    pub(super) fn extend(&mut self, id: Id, from: Ty, to: Ty) -> Id {
-        match id {
-            _ if from.bits() >= to.bits() => self.resize(id, from, to),
-            Id::Const(_, bits) => {
-                let shift = 64 - from.bits();
-                Id::constant(to, ((bits << shift) as i64 >> shift) as u64)
-            }
-            _ => self.emit(to, "OpSConvert", &[id]),
-        }
-    }
-
-    pub(super) fn select(&mut self, ty: Ty, condition: Id, then: Id, otherwise: Id) -> Id {
-        match condition.known() {
-            Some(1) => then,
-            Some(_) => otherwise,
-            None if then == otherwise => then,
-            None => self.emit(ty, "OpSelect", &[condition, then, otherwise]),
-        }
-    }
-
-    /// The arithmetic of a float type, which is declared from here on.
-    pub(super) fn mode(&mut self, ty: Ty) -> Mode {
-        self.widths[index_of(ty.bits())] = true;
-        self.shape.modes[index_of(ty.bits())]
-    }
-
-    /// A number that the launch gives, read once.
-    pub(super) fn special(&mut self, special: Special, make: impl FnOnce(&mut Self) -> Id) -> Id {
-        if let Some(&(_, id)) = self.specials.iter().find(|(known, _)| *known == special) {
-            return id;
-        }
-        let id = make(self);
-        self.specials.push((special, id));
-        id
-    }
-}
-
-fn instruction(module: &mut Module, out: &mut String, id: Id, ty: Type, opcode: &str, args: &[Id], literals: &str) {
-    module.put(out, id);
-    out.push_str(" = ");
-    out.push_str(opcode);
-    out.push(' ');
-    module.put(out, Id::Of(ty));
-    for &arg in args {
-        out.push(' ');
-        module.put(out, arg);
-    }
-    if !literals.is_empty() {
-        out.push(' ');
-        out.push_str(literals);
-    }
-    out.push('\n');
 }

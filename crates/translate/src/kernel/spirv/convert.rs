@@ -31,8 +31,12 @@ impl Body<'_> {
                 };
                 Ok((self.small(value, to, to_signed), Ty::int(to.max(16))))
             }
-            (Scalar::Int { bits, signed }, Scalar::Float(format)) => self.from_integer(bits, signed, format, how, a),
-            (Scalar::Float(format), Scalar::Int { bits, signed }) => self.to_integer(format, bits, signed, how, a),
+            (Scalar::Int { bits, signed }, Scalar::Float(format)) => {
+                self.integer_to_float(bits, signed, format, how, a)
+            }
+            (Scalar::Float(format), Scalar::Int { bits, signed }) => {
+                self.float_to_integer(format, bits, signed, how, a)
+            }
             (Scalar::Float(from), Scalar::Float(to)) => self.between_floats(from, to, how, a),
         }
     }
@@ -75,7 +79,7 @@ impl Body<'_> {
         self.resize(value, wide, Ty::int(to.max(16)))
     }
 
-    fn from_integer(&mut self, bits: u32, signed: bool, format: Format, how: How, a: Operand) -> Result<(Id, Ty)> {
+    fn integer_to_float(&mut self, bits: u32, signed: bool, format: Format, how: How, a: Operand) -> Result<(Id, Ty)> {
         let ty = Ty::of_format(format).ok_or("an integer made a float of this format")?;
         let value = self.read_integer(bits, signed, a);
         self.mode(ty);
@@ -86,7 +90,7 @@ impl Body<'_> {
     }
 
     /// Clamped to the type's range; a NaN gives 0, but from f64 or to 64 bits the sign bit alone.
-    fn to_integer(&mut self, format: Format, bits: u32, signed: bool, how: How, a: Operand) -> Result<(Id, Ty)> {
+    fn float_to_integer(&mut self, format: Format, bits: u32, signed: bool, how: How, a: Operand) -> Result<(Id, Ty)> {
         let value = self.float_operand(format, how.flush, a)?.0;
         let to = Ty::int(bits);
         let converted = self.emit(to, if signed { "OpConvertFToS" } else { "OpConvertFToU" }, &[value]);
@@ -120,7 +124,7 @@ impl Body<'_> {
                 if self.mode(Ty::F32).flush {
                     return Err("a bf16's subnormals where the kernel flushes those of f32".to_owned());
                 }
-                Ok((self.from_bf16(bits), Ty::F32))
+                Ok((self.widened_bf16(bits), Ty::F32))
             }
             None => Err(format!("a number of format {}", format.name().unwrap_or("of its own"))),
         }
@@ -164,7 +168,7 @@ impl Body<'_> {
         let value = match ty {
             Ty::F64 => {
                 let bits = self.narrowed(value, Format::BF16, how.rounding, false)?.0;
-                self.from_bf16(bits)
+                self.widened_bf16(bits)
             }
             Ty::F16 => {
                 self.mode(Ty::F32);
@@ -184,7 +188,7 @@ impl Body<'_> {
         if clamp == Clamp::None {
             return Ok((half, Ty::U16));
         }
-        let wide = self.from_bf16(half);
+        let wide = self.widened_bf16(half);
         let clamped = self.clamped(clamp, wide, Ty::F32);
         let bits = self.bitcast(clamped, Ty::F32, Ty::U32);
         let shifted = self.emit(Ty::U32, "OpShiftRightLogical", &[bits, Id::constant(Ty::U32, 16)]);

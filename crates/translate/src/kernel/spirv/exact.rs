@@ -96,7 +96,7 @@ impl Body<'_> {
             Some(ty) => (self.operand(arg, ty, flush)?, ty),
             None if format == Format::BF16 && !flush => {
                 let bits = self.read_as(arg, Ty::U16);
-                let value = self.from_bf16(bits);
+                let value = self.widened_bf16(bits);
                 if self.mode(Ty::F32).flush {
                     return Err("a bf16's subnormals where the kernel flushes those of f32".to_owned());
                 }
@@ -151,7 +151,7 @@ impl Body<'_> {
         self.mode(F64);
         let Some(ty) = Ty::of_format(format) else {
             return match (format, flush) {
-                (Format::BF16, false) => Ok((self.to_bf16(value, rounding), Ty::U16)),
+                (Format::BF16, false) => Ok((self.rounded_to_bf16(value, rounding), Ty::U16)),
                 _ => Err(format!("a result of format {}", format.name().unwrap_or("of its own"))),
             };
         };
@@ -207,7 +207,7 @@ impl Body<'_> {
     }
 
     /// To bf16's bits: to odd in f32, whose range is the same, and from there on integers.
-    fn to_bf16(&mut self, value: Id, rounding: Rounding) -> Id {
+    fn rounded_to_bf16(&mut self, value: Id, rounding: Rounding) -> Id {
         self.mode(Ty::F32);
         let cut = self.convert_float(value, Ty::F32, Rounding::TowardZero);
         let back = self.emit(F64, "OpFConvert", &[cut]);

@@ -86,14 +86,14 @@ impl Body<'_> {
             }
             None if from == Format::BF16 && to == Ty::F32 => {
                 let bits = self.read_as(arg, Ty::U16);
-                Ok(self.from_bf16(bits))
+                Ok(self.widened_bf16(bits))
             }
             None => Err(format!("a number of format {}", from.name().unwrap_or("of its own"))),
         }
     }
 
     /// The f32 that a bf16 is.
-    pub(super) fn from_bf16(&mut self, bits: Id) -> Id {
+    pub(super) fn widened_bf16(&mut self, bits: Id) -> Id {
         let wide = self.resize(bits, Ty::U16, Ty::U32);
         let shifted = self.emit(Ty::U32, "OpShiftLeftLogical", &[wide, Id::constant(Ty::U32, 16)]);
         self.bitcast(shifted, Ty::U32, Ty::F32)
@@ -136,7 +136,7 @@ impl Body<'_> {
         if operation.clamp == Clamp::None {
             return bits;
         }
-        let value = self.from_bf16(bits);
+        let value = self.widened_bf16(bits);
         let clamped = self.clamped(operation.clamp, value, Ty::F32);
         let wide = self.bitcast(clamped, Ty::F32, Ty::U32);
         let shifted = self.emit(Ty::U32, "OpShiftRightLogical", &[wide, Id::constant(Ty::U32, 16)]);
@@ -209,7 +209,7 @@ impl Body<'_> {
         let [mut a, mut b] = match is_bf16 {
             true => [a, b].map(|arg| {
                 let bits = self.read_as(arg, Ty::U16);
-                self.from_bf16(bits)
+                self.widened_bf16(bits)
             }),
             // Joined bit by bit, they are flushed here whatever the modes say.
             false if flush => [a, b].map(|arg| {
@@ -295,7 +295,7 @@ impl Body<'_> {
             None if format == Format::BF16 && !flush => [a, b].map(|arg| {
                 let bits = self.read_as(arg, Ty::U16);
                 self.mode(Ty::F32);
-                self.from_bf16(bits)
+                self.widened_bf16(bits)
             }),
             None => return Err("a comparison in this format".to_owned()),
         };

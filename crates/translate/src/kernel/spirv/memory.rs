@@ -80,7 +80,8 @@ impl Parameters {
             params.declared.push((id, ty));
             params.arguments.push(Argument::Param(index));
         }
-        if let Some([one, other]) = summed_parameters(program, kernel) {
+        // Machine code uses a register for several addresses, one after another.
+        if let Some([one, other]) = summed_parameters(program, kernel).filter(|_| !kernel.addresses) {
             let [one, other] = [one, other].map(|index| kernel.params[index].name.as_str());
             let what = format!("an address is the sum of `{one}` and `{other}`: which is the buffer's nothing says");
             findings.push(rules::NO_COUNTERPART.finding(location(kernel, 0), what));

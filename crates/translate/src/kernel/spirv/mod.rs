@@ -4,12 +4,13 @@
 //! subnormals are said by execution modes (SPV_KHR_float_controls), and contraction is off; what the modes cannot say is
 //! computed in f64 and rounded once (`exact`), and what SPIR-V leaves undefined of integers is chosen (`integer`).
 //!
-//! Reading order: `shape` (what is known of a kernel), `body` (values and blocks), `memory`, `operation` (the table), then
+//! Reading order: `shape` (what is known of a kernel), `body` (values and blocks), `emit`, `memory`, `operation` (the table), then
 //! one file a family.
 
 mod atomic;
 mod body;
 mod convert;
+mod emit;
 mod exact;
 mod float;
 mod group;
