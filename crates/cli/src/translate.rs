@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use roundonce::answers::{
-    AskedExpression, Noted, TranslationAnswer, TranslationOutcome, is_spelling, literal_type, translate_expression,
+    AskedExpression, CounterpartAnswer, CounterpartOutcome, Noted, is_spelling, literal_type, translate_expression,
     translate_instruction,
 };
 use roundonce::arith::Format as Lane;
@@ -75,10 +75,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         Format::Json => output::json(&answer)?,
         Format::Text => output::lines(&answer.lines())?,
     }
-    Ok(if answer.outcome == TranslationOutcome::NoCounterpart { Status::Found } else { Status::Done })
+    Ok(if answer.outcome == CounterpartOutcome::NoCounterpart { Status::Found } else { Status::Done })
 }
 
-fn expression(arguments: &Arguments, text: &str) -> Result<TranslationAnswer, Failure> {
+fn expression(arguments: &Arguments, text: &str) -> Result<CounterpartAnswer, Failure> {
     let mut types = BTreeMap::new();
     for given in &arguments.types {
         let unreadable = || Failure::Input(format!("`{given}` is not NAME=TYPE"));
