@@ -26,7 +26,7 @@ use crate::{Failure, files, output, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Assumption {
+pub(crate) enum Assumption {
     /// To nearest even, NVIDIA's NaNs; a shader's f32 subnormals flushed unless it declares RoundingModeRTE, others kept
     Nvidia,
     /// IEEE 754: to nearest even, subnormals kept, a NaN operand's payload kept
@@ -378,24 +378,33 @@ fn not_written(option: &str, name: &str, names: &[&str]) -> Failure {
     Failure::Input(format!("{option}: the listing does not write `{name}`: it writes {}", names.join(", ")))
 }
 
-pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
-    let assume = match arguments.assume {
-        Assumption::Nvidia => Assume::Nvidia,
-        Assumption::Strict => Assume::Strict,
-        Assumption::Flush => Assume::Flush,
-    };
-    let spec = arguments.spec.iter().map(|text| {
+impl From<Assumption> for Assume {
+    fn from(assumption: Assumption) -> Assume {
+        match assumption {
+            Assumption::Nvidia => Assume::Nvidia,
+            Assumption::Strict => Assume::Strict,
+            Assumption::Flush => Assume::Flush,
+        }
+    }
+}
+
+/// Specialisation constants, as they are given.
+pub(crate) fn spec_constants(given: &[String]) -> Result<Vec<(u32, String)>, Failure> {
+    let spec = given.iter().map(|text| {
         let (id, value) = text.split_once('=').ok_or_else(|| no_pair("--spec", text))?;
         let id = id.parse().map_err(|_| Failure::Input(format!("--spec `{text}`: `{id}` is no SpecId")))?;
         Ok((id, value.to_owned()))
     });
-    let spec = spec.collect::<Result<_, Failure>>()?;
+    spec.collect()
+}
+
+pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
     Ok(Choice {
         entry: asked.entry.map(str::to_owned),
         machine: asked.machine,
         profile: arguments.profile()?,
-        assume,
-        spec,
+        assume: arguments.assume.into(),
+        spec: spec_constants(&arguments.spec)?,
         largest_kernel: arguments.limit_instructions,
         stack_bytes: arguments.stack,
         heap_bytes: arguments.heap,

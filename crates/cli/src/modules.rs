@@ -114,7 +114,7 @@ pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>
 }
 
 /// What a reader makes of a module, and its text.
-fn read<T>(
+pub(crate) fn read<T>(
     path: &Path,
     choice: &Choice,
     reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
@@ -144,6 +144,6 @@ fn read<T>(
 }
 
 /// The failure that a refusal is: 3 where all findings are about what is not supported.
-fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
+pub(crate) fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
     NoAnswer::refused(&path.display().to_string(), text, refusal).into()
 }

@@ -10,13 +10,15 @@ use roundonce::answers::{
 };
 use roundonce::arith::Format as Lane;
 use roundonce::translate::instruction::Language;
+use roundonce::translation::To;
 use roundonce::why::{Language as Rules, LiteralTypes};
 use roundonce::{Profile, SmTarget};
 
 use crate::argument::Argument;
 use crate::modules::Language as KernelLanguage;
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status, translate_kernel};
+use crate::translate_kernel::{self, KernelArguments};
+use crate::{Ended, Failure, Status};
 
 /// What becomes of a product beside a sum.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,13 +54,20 @@ pub(crate) struct Arguments {
     target: Option<SmTarget>,
     #[command(flatten)]
     format: FormatArgument,
+    #[command(flatten)]
+    kernels: KernelArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let source = &arguments.source;
     let file = source.path();
     if file.as_os_str() == "-" || file.is_file() || KernelLanguage::of(file).is_some() {
-        return translate_kernel::kernel(file);
+        return translate_kernel::run(
+            file,
+            module_language(arguments.to)?,
+            &arguments.kernels,
+            arguments.format.format,
+        );
     }
     let text = source.text()?;
     let answer = if is_spelling(text) {
@@ -76,6 +85,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         Format::Text => output::lines(&answer.lines())?,
     }
     Ok(if answer.outcome == CounterpartOutcome::NoCounterpart { Status::Found } else { Status::Done })
+}
+
+/// The languages in which whole modules are written.
+fn module_language(to: Language) -> Result<To, Failure> {
+    match to {
+        Language::Ptx => Ok(To::Ptx),
+        Language::SpirV => Ok(To::Spirv),
+        _ => Err(Failure::Unsupported(format!("a kernel in {}: kernels are written in PTX and SPIR-V", to.name()))),
+    }
 }
 
 fn expression(arguments: &Arguments, text: &str) -> Result<CounterpartAnswer, Failure> {

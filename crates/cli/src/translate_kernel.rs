@@ -1,12 +1,120 @@
-//! `translate` of a kernel's file.
+//! `translate` of a module: its kernels in another language.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::{Ended, Failure};
+use clap::Args;
+use roundonce::answers::{Checked, TranslationAnswer, located};
+use roundonce::kernel::{Choice, Source};
+use roundonce::spirv;
+use roundonce::translation::{NoTranslation, Options, To, Translated, Verification, translate};
 
-pub(crate) fn kernel(file: &Path) -> Ended {
-    Err(Failure::Unsupported(format!(
-        "{}: kernels are not translated yet; instructions and expressions are",
-        file.display()
-    )))
+use crate::cuda::CudaSource;
+use crate::launch::{Assumption, spec_constants};
+use crate::output::{self, Format};
+use crate::{Ended, Failure, Status, files, modules, report};
+
+#[derive(Args)]
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct KernelArguments {
+    /// The kernel (default: every kernel of the module)
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Where the module goes: .ptx, .spvasm, or the words of SPIR-V in .spv (default: its text on stdout)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Compares each kernel with its translation: by proof, and by runs of both on directed and random data
+    #[arg(long)]
+    verify: bool,
+    /// How many runs --verify makes of each kernel
+    #[arg(long, value_name = "N", default_value_t = 16, requires = "verify")]
+    runs: usize,
+    /// Accepts a loss, by the code that the refusal names
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// SPIR-V: what the translation does where the module leaves bits open
+    #[arg(long, value_enum, default_value = "nvidia")]
+    assume: Assumption,
+    /// SPIR-V: a specialisation constant, by its SpecId
+    #[arg(long, value_name = "ID=VALUE")]
+    spec: Vec<String>,
+}
+
+/// Exit 1 where something has no counterpart, or what was compared is not equal.
+pub(crate) fn run(file: &Path, to: To, arguments: &KernelArguments, format: Format) -> Ended {
+    let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
+    let choice = Choice {
+        entry: arguments.entry.clone(),
+        assume: arguments.assume.into(),
+        spec: spec_constants(&arguments.spec)?,
+        ..Choice::default()
+    };
+    let name = file.display().to_string();
+    let options = Options { allow: &arguments.allow, file: &name, ..Options::default() };
+    let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &options) {
+        Ok(translated) => Ok(Ok(translated)),
+        Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
+        Err(NoTranslation::Unread(refusal)) => Err(refusal),
+    };
+    let (translated, text) = match CudaSource::of(file) {
+        None => modules::read(file, &choice, translated)?,
+        Some(source) => {
+            let text = source.compile("")?;
+            let translated = translated(Source::Ptx(&text), &choice);
+            (translated.map_err(|refusal| modules::refused(file, &text, refusal))?, text)
+        }
+    };
+    let translated = match translated {
+        Ok(translated) => translated,
+        Err(findings) => {
+            report::tell(Checked::new(&name, text, findings, false))?;
+            return Ok(Status::Found);
+        }
+    };
+    let verified = if arguments.verify { verify(&translated, arguments.runs) } else { Vec::new() };
+    let answer = TranslationAnswer::new(&translated, &verified);
+    match &arguments.output {
+        Some(path) if binary => files::write(path, &words(answer.text)?)?,
+        Some(path) => files::write(path, answer.text.as_bytes())?,
+        None if format == Format::Text => files::write_or_print(None, answer.text.as_bytes())?,
+        None => {}
+    }
+    match format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => {
+            answer.notes().iter().for_each(|note| output::note(note));
+            // The module alone goes to stdout where it goes there.
+            if arguments.output.is_some() {
+                output::lines(&answer.lines())?;
+            } else {
+                answer
+                    .kernels
+                    .iter()
+                    .filter_map(|kernel| Some((kernel.kernel, kernel.verification.as_ref()?)))
+                    .for_each(|(kernel, verification)| output::note(&format!("{kernel}: {}", verification.reason)));
+            }
+        }
+    }
+    Ok(if verified.iter().all(Verification::holds) { Status::Done } else { Status::Found })
+}
+
+fn verify(translated: &Translated, runs: usize) -> Vec<Verification> {
+    (0..translated.source.program.kernels.len()).map(|place| translated.verify(place, runs)).collect()
+}
+
+/// Whether the words of SPIR-V are asked for, by a file's name.
+fn is_binary(path: &Path, to: To) -> Result<bool, Failure> {
+    match (path.extension().and_then(|extension| extension.to_str()), to) {
+        (Some("ptx"), To::Ptx) | (Some("spvasm"), To::Spirv) => Ok(false),
+        (Some("spv"), To::Spirv) => Ok(true),
+        _ => {
+            let expected = if to == To::Ptx { ".ptx" } else { ".spvasm or .spv" };
+            Err(Failure::Input(format!("{}: expected a file {expected}", path.display())))
+        }
+    }
+}
+
+fn words(text: &str) -> Result<Vec<u8>, Failure> {
+    let module = spirv::assemble_module(text, None);
+    let module = module.map_err(|findings| Failure::Input(located("the translation", text, findings)))?;
+    Ok(module.to_bytes())
 }

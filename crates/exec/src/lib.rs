@@ -15,7 +15,7 @@ pub mod scalar;
 pub use interp::{
     Computed, Exception, ExceptionKind, FaultKind, Moved, ResultDigest, ShadowElement, ShadowLine, TraceLine,
 };
-pub use kernel::{Buffer, Image, ImageUse, StopSignal, element_formats, image_parameters, pointer_parameters};
+pub use kernel::{Buffer, Image, ImageUse, StopSignal, element_formats, image_parameters};
 pub use launch::{
     Against, Arg, Contract, Difference, Engine, Launch, Options, ROUNDING_FACTOR, Report, RunError, SPREAD,
     ShadowReport,

@@ -165,33 +165,71 @@ impl Forest {
     }
 }
 
+/// Which blocks every path to a block leads through.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dominators {
+    /// By block, the nearest of them; `None` of the first and of those that nothing leads to.
+    immediate: Vec<Option<usize>>,
+    /// The dominator tree's nodes as they are entered.
+    order: Vec<usize>,
+    /// A node dominates those that the tree has below it: entered later, left earlier.
+    entered: Vec<usize>,
+    left: Vec<usize>,
+}
+
+impl Dominators {
+    /// Computed once for a kernel. Every target must exist.
+    pub fn of(kernel: &Kernel) -> Dominators {
+        let successors: Vec<Vec<usize>> = kernel.blocks.iter().map(|block| block.terminator.successors()).collect();
+        Dominators::from_immediate(&dominators(0, &successors, &reversed(&successors)))
+    }
+
+    fn from_immediate(immediate: &[Option<usize>]) -> Dominators {
+        let count = immediate.len();
+        let mut below = vec![Vec::new(); count];
+        for (node, above) in immediate.iter().enumerate() {
+            below[above.unwrap_or(node)].extend(above.map(|_| node));
+        }
+        let tree = depth_first(0, count, |node| below[node].clone());
+        let place = |order: &mut dyn Iterator<Item = usize>| {
+            let mut places = vec![usize::MAX; count];
+            order.enumerate().for_each(|(place, node)| places[node] = place);
+            places
+        };
+        Dominators {
+            entered: place(&mut tree.pre.iter().map(|&(node, _)| node)),
+            left: place(&mut tree.post.iter().copied()),
+            order: tree.pre.into_iter().map(|(node, _)| node).collect(),
+            immediate: immediate.to_vec(),
+        }
+    }
+
+    /// The nearest block that every path to a block leads through; `None` of the first and of those that nothing leads to.
+    pub fn immediate(&self, block: usize) -> Option<usize> {
+        self.immediate[block]
+    }
+    /// Whether some path leads to a block.
+    pub fn reaches(&self, block: usize) -> bool {
+        self.left[block] != usize::MAX
+    }
+    /// Whether every path to a block leads through another, or they are the same; of two blocks that are reached.
+    pub fn dominates(&self, above: usize, block: usize) -> bool {
+        self.entered[above] <= self.entered[block] && self.left[block] <= self.left[above]
+    }
+}
+
 /// In how many loops each block lies. A loop is the blocks from which a back edge can be reached without its head; those
 /// with one head count as one.
 fn loop_depths(predecessors: &[Vec<usize>], dominator: &[Option<usize>]) -> Vec<usize> {
     let count = predecessors.len();
-    // A node dominates those that the dominator tree has below it: entered later, left earlier.
-    let below = {
-        let mut below = vec![Vec::new(); count];
-        for (node, above) in dominator.iter().enumerate() {
-            below[above.unwrap_or(node)].extend(above.map(|_| node));
-        }
-        below
-    };
-    let tree = depth_first(0, count, |node| below[node].clone());
-    let place = |order: &mut dyn Iterator<Item = usize>| {
-        let mut places = vec![usize::MAX; count];
-        order.enumerate().for_each(|(place, node)| places[node] = place);
-        places
-    };
-    let entered = place(&mut tree.pre.iter().map(|&(node, _)| node));
-    let left = place(&mut tree.post.iter().copied());
-    let dominates = |above: usize, node: usize| entered[above] <= entered[node] && left[node] <= left[above];
+    let tree = Dominators::from_immediate(dominator);
+    let (left, dominates) = (&tree.left, |above: usize, node: usize| tree.dominates(above, node));
 
     // Inner loops first; each found loop is one node for those around it.
     let mut is_head = vec![false; count];
     let mut outer: Vec<Option<usize>> = vec![None; count];
     let mut merged: Vec<usize> = (0..count).collect();
-    for &(head, _) in tree.pre.iter().rev() {
+    for &head in tree.order.iter().rev() {
         let tails = predecessors[head].iter().copied();
         let mut todo: Vec<usize> = tails.filter(|&tail| left[tail] != usize::MAX && dominates(head, tail)).collect();
         is_head[head] = !todo.is_empty();
@@ -205,7 +243,7 @@ fn loop_depths(predecessors: &[Vec<usize>], dominator: &[Option<usize>]) -> Vec<
         }
     }
     let mut depth = vec![0; count];
-    for &(node, _) in &tree.pre {
+    for &node in &tree.order {
         depth[node] = outer[node].map_or(0, |head| depth[head]) + usize::from(is_head[node]);
     }
     depth

@@ -100,6 +100,8 @@
 
 mod cfg;
 mod contraction;
+mod equivalence;
+pub mod flow;
 mod fuse;
 mod image;
 mod liveness;
@@ -114,8 +116,9 @@ mod verify;
 
 use std::ops::Range;
 
-pub use cfg::Cfg;
+pub use cfg::{Cfg, Dominators};
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
+pub use equivalence::{Given, Unproved, equal};
 pub use fuse::{Writes, contract, fuse};
 pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
 pub use liveness::{LiveSet, Liveness};
@@ -391,6 +394,8 @@ pub struct Kernel {
     pub param_bytes: u32,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
+    /// Whether it may use shared memory beyond that, which a launch gives: it names an array of no size, or nothing says it.
+    pub dynamic_shared: bool,
     /// Bytes of local memory of a thread.
     pub local_bytes: u32,
     /// The threads of a block that it asks for, where it does.
@@ -426,6 +431,7 @@ impl Kernel {
             push_constants: 0,
             param_bytes: 0,
             shared_bytes: 0,
+            dynamic_shared: false,
             local_bytes: 0,
             required_block: None,
             max_threads: None,

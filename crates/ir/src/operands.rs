@@ -318,6 +318,14 @@ impl Op {
         });
     }
 
+    /// The address space that it loads from or stores to.
+    pub const fn space(&self) -> Option<Space> {
+        match self {
+            Op::Load { space, .. } | Op::Store { space, .. } | Op::Atomic { space, .. } => Some(*space),
+            _ => None,
+        }
+    }
+
     /// Whether it touches memory that other threads see, or waits for them.
     pub const fn is_shared_effect(&self) -> bool {
         matches!(self, Op::Atomic { .. } | Op::Barrier { .. } | Op::Fence)

@@ -1,10 +1,11 @@
 //! Kernels: a module of any language made ready to run, and what its parameters take.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters, pointer_parameters};
-use roundonce_ir::{Kernel, Param, Passing, Program, Sampler, Scalar};
+use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters};
+use roundonce_ir::flow::pointer_parameters;
+use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
 use crate::sass::{Lowered, Name};
@@ -126,7 +127,7 @@ impl Ready {
     /// ```
     pub fn read(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
         let (program, profile, undetermined) = match source {
-            Source::Ptx(text) => (ptx_program(text, choice)?, Profile::NVIDIA, Vec::new()),
+            Source::Ptx(text) => (ptx_program(text, choice, false)?, Profile::NVIDIA, Vec::new()),
             Source::SpirvText(text) => {
                 let module = spirv::assemble_module(text, None);
                 spirv_program(
@@ -153,6 +154,62 @@ impl Ready {
                 .ok_or_else(|| Refusal::Usage(format!("there is no kernel `{name}`")))?,
         };
         Ok(Ready { program, profile, undetermined, place })
+    }
+
+    /// Reads the kernel that is chosen, or where none is every kernel of a module, into one program.
+    ///
+    /// # Errors
+    /// If the module or one of these kernels cannot be read.
+    pub fn read_all(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
+        if choice.entry.is_some() {
+            return Ready::read(source, choice);
+        }
+        if let Source::Ptx(text) = source {
+            let program = ptx_program(text, choice, true)?;
+            return Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 });
+        }
+        let mut all: Option<Ready> = None;
+        for (_, ready) in Ready::read_each(source, choice)? {
+            let ready = ready?;
+            match &mut all {
+                None => all = Some(ready),
+                Some(all) => all.append(ready),
+            }
+        }
+        all.ok_or_else(|| Refusal::Usage("there is no kernel in it".to_owned()))
+    }
+
+    /// With another's kernels, of the same module: variables that are the same are one.
+    fn append(&mut self, other: Ready) {
+        let known = self.program.variables.len();
+        let places = self.program.variables.iter().enumerate().map(|(place, known)| (known.name.clone(), place));
+        let places: HashMap<String, usize> = places.collect();
+        let mut numbers = Vec::new();
+        for variable in other.program.variables {
+            let same = places.get(&variable.name).copied().filter(|&place| self.program.variables[place] == variable);
+            numbers.push(same.unwrap_or(self.program.variables.len()) as u32);
+            if same.is_none() {
+                self.program.variables.push(variable);
+            }
+        }
+        for variable in &mut self.program.variables[known..] {
+            for relocation in &mut variable.relocations {
+                relocation.variable = numbers[relocation.variable as usize];
+            }
+        }
+        for mut kernel in other.program.kernels {
+            for instruction in kernel.blocks.iter_mut().flat_map(|block| &mut block.instructions) {
+                if let Op::Special { special: Special::Address(variable), .. } = &mut instruction.op {
+                    *variable = numbers[*variable as usize];
+                }
+            }
+            self.program.kernels.push(kernel);
+        }
+        for open in other.undetermined {
+            if !self.undetermined.contains(&open) {
+                self.undetermined.push(open);
+            }
+        }
     }
 
     /// Reads every kernel of a module on its own, those among them that cannot be run: the name of each.
@@ -275,11 +332,11 @@ fn ptx_module(text: &str) -> Result<(ptx::Module<'_>, Vec<Finding>), Refusal> {
     Ok((module, rejected))
 }
 
-fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
+fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusal> {
     let (module, rejected) = ptx_module(text)?;
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
     let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
-    if choice.entry.is_none() && names.len() > 1 {
+    if choice.entry.is_none() && names.len() > 1 && !all {
         return Err(Refusal::Several(names));
     }
     let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };

@@ -20,6 +20,7 @@ pub mod observed;
 mod profile;
 pub mod rules;
 mod sides;
+pub mod translation;
 
 pub use batch::Batch;
 pub use profile::ProfileChoice;

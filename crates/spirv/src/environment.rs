@@ -68,7 +68,7 @@ impl Environment {
     pub const UNIVERSAL: Environment = universal("spv1.6", 6);
 
     /// What a kernel is for where nothing is said.
-    pub(crate) const OPENCL: Environment = opencl("opencl2.2", Version(2, 2), false, 2);
+    pub const OPENCL: Environment = opencl("opencl2.2", Version(2, 2), false, 2);
 
     /// Every environment.
     pub fn all() -> impl Iterator<Item = Environment> {
@@ -81,6 +81,13 @@ impl Environment {
     /// The newest SPIR-V version it takes.
     pub fn version(&self) -> Version {
         self.version
+    }
+    /// The version of OpenCL, of its full profile, where it is one of OpenCL's.
+    pub const fn full_opencl(&self) -> Option<Version> {
+        match self.client {
+            Client::OpenCl { version, embedded: false } => Some(version),
+            _ => None,
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl NumberType {
                     _ => None,
                 }
             }
-            NumberType::Float(format) => (bits & !format.mask() == 0).then(|| write_float(format, bits)),
+            NumberType::Float(format) => (bits & !format.mask() == 0).then(|| float_literal(format, bits)),
         }
     }
 }
@@ -186,9 +186,15 @@ fn read_hexadecimal(text: &str, format: Format) -> Option<u64> {
     Some(format.infinity() | fraction)
 }
 
-/// f32 and f64 as C's `%.9g` and `%.17g`, which read back; subnormals, infinities, NaNs and 16-bit formats in
-/// hexadecimal.
-fn write_float(format: Format, bits: u64) -> String {
+/// A float as the assembly language writes it: f32 and f64 as C's `%.9g` and `%.17g`, which read back; subnormals,
+/// infinities, NaNs and 16-bit formats in hexadecimal.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// assert_eq!(roundonce_spirv::float_literal(Format::F32, 0x3fc0_0000), "1.5");
+/// assert_eq!(roundonce_spirv::float_literal(Format::F16, 0x7c00), "0x1p+16");
+/// ```
+pub fn float_literal(format: Format, bits: u64) -> String {
     let plain = !(format.is_subnormal(bits) || format.is_nan(bits) || format.is_infinite(bits));
     match format {
         Format::F32 if plain => general(&format!("{:.8e}", f32::from_bits(bits as u32)), 9),
@@ -291,7 +297,7 @@ mod tests {
     fn floats_are_read_and_written_as_the_assembler_does() {
         for (format, text, bits, written) in FLOATS {
             assert_eq!(read_float(text, format), Some(bits), "{text}");
-            assert_eq!(write_float(format, bits), written, "{text}");
+            assert_eq!(float_literal(format, bits), written, "{text}");
             assert_eq!(read_float(written, format), Some(bits), "{written}");
         }
         for (format, text) in [
@@ -313,7 +319,7 @@ mod tests {
     fn every_16_bit_pattern_reads_back() {
         for format in [Format::F16, Format::BF16] {
             for bits in 0..=0xffff {
-                assert_eq!(read_float(&write_float(format, bits), format), Some(bits), "{bits:#x}");
+                assert_eq!(read_float(&float_literal(format, bits), format), Some(bits), "{bits:#x}");
             }
         }
     }

@@ -8,3 +8,24 @@ pub const NO_COUNTERPART: Rule = Rule::error(
     "every construct has a counterpart with the same bits",
     "roundonce: a translation never weakens in silence",
 );
+
+/// PTX has it, but not the target or the version that was asked for.
+pub const UNAVAILABLE: Rule = Rule::error(
+    "TRN0101",
+    "the target and the version of PTX have every instruction that the translation takes",
+    "PTX ISA, the notes on versions and targets of each instruction",
+);
+
+/// An error that ends the launch.
+pub const TRAP: Rule = Rule::error(
+    "TRN0201",
+    "an instruction that ends the launch has a counterpart: SPIR-V's kernels can only leave it undefined",
+    "SPIR-V 1.6, OpUnreachable",
+);
+
+/// Warps as subgroups.
+pub const WARP: Rule = Rule::warning(
+    "TRN0202",
+    "a warp is a subgroup of 32 invocations that are neighbours in their workgroup; OpenCL does not say which they are",
+    "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
+);

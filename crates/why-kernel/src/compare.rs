@@ -1,8 +1,8 @@
 //! Two kernels: the same program, or what they make of the same data.
 
 use roundonce_arith::Format;
-use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
-use roundonce_ir::{Kernel, Op, Program};
+use roundonce_exec::{Computed, Contract, Launch, Report, RunError, TraceLine};
+use roundonce_ir::{Given, Kernel, Op, Param, Program, equal};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
@@ -58,7 +58,8 @@ pub struct KernelComparison {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Equality {
-    /// For all data: they are the same program.
+    /// For all data: they are the same program, or do the same operations on memory with the same values
+    /// ([`roundonce_ir::equal`]).
     #[serde(rename = "equal")]
     Proved,
     /// For the data given, which proves nothing beyond.
@@ -88,7 +89,7 @@ pub fn compare_kernels(
 ) -> Result<KernelComparison, (usize, RunError)> {
     let [one, other] = &pair.launches;
     let same_launch = (one.grid, one.block, one.dynamic_shared) == (other.grid, other.block, other.dynamic_shared);
-    if same_launch && one.args == other.args && pair.is_same_program() {
+    if same_launch && one.args == other.args && (pair.is_same_program() || pair.is_proved()) {
         return Ok(KernelComparison {
             equality: Equality::Proved,
             elements: 0,
@@ -131,6 +132,18 @@ impl KernelPair<'_> {
         profiles[0] == profiles[1]
             && globals(one) == globals(other)
             && normal(self.kernels[0]) == normal(self.kernels[1])
+    }
+
+    /// Whether all that they do is proved to be equal. Contraction rewrites a kernel when it is launched.
+    fn is_proved(&self) -> bool {
+        let [one, other] = &self.launches;
+        let [first, second] = self.kernels;
+        let alike = |param: &Param| (param.offset, param.size, param.passing);
+        let given: Vec<Given> = (0..second.params.len()).map(Given::Param).collect();
+        one.options.profile == other.options.profile
+            && [one, other].iter().all(|launch| launch.options.contract == Contract::None)
+            && first.params.iter().map(alike).eq(second.params.iter().map(alike))
+            && equal((one.program, first), (other.program, second), &given).is_ok()
     }
 
     /// The first multiply-add of each kernel, of numbers or of matrices, that the other one does not carry out with the same
@@ -249,9 +262,12 @@ impl KernelComparison {
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         match self.equality {
-            Equality::Proved => {
-                lines.extend(wrap(Role::Strong, "equal on all inputs: they are the same program", 0, COLUMNS))
-            }
+            Equality::Proved => lines.extend(wrap(
+                Role::Strong,
+                "equal on all inputs: they do the same operations with the same values",
+                0,
+                COLUMNS,
+            )),
             Equality::OnData => {
                 let text = format!("equal on the given data: all {} elements", grouped(self.elements as u64));
                 lines.push(Line::of(Role::Strong, text).and(Role::Faint, "   (not a proof for other data)"));

@@ -1,8 +1,8 @@
 //! The element formats of a kernel's buffers, inferred from its code.
 
-use super::flow::{ParamBytes, Written, propagate};
 use roundonce_arith::Format;
-use roundonce_ir::{Comparand, IntOp, Kernel, Op, Operand, Program, Reg, Scalar, Space};
+use roundonce_ir::flow::{ParamBytes, Written, propagate};
+use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Scalar, Space};
 use std::collections::BTreeSet;
 
 /// For each parameter the names of the float formats in which the kernel computes with the elements that it points to
@@ -43,38 +43,6 @@ pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'sta
         }
     }
     formats
-}
-
-/// For each of a kernel's first 64 parameters whether its value may be where a load or a store goes, with nothing but
-/// sums in between.
-pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
-    let params = ParamBytes::of(kernel);
-    let address_bytes = program.address_bits / 8;
-    let from = propagate(
-        kernel,
-        0u64,
-        |one, other| one | other,
-        |op| match op {
-            Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
-                let param = params.at((*at as i64).wrapping_add(*offset));
-                let param = param.filter(|&(index, whole)| whole && *bytes == address_bytes && index < 64);
-                Written::Value(param.map_or(0, |(index, _)| 1 << index))
-            }
-            Op::Move { .. } | Op::Select { .. } | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
-            Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
-            _ => Written::Value(0),
-        },
-    );
-    let mut pointers = 0;
-    for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
-        if let Op::Load { address, space, .. } | Op::Store { address, space, .. } | Op::Atomic { address, space, .. } =
-            &instruction.op
-            && let (Operand::Reg(reg), Space::Global | Space::Generic | Space::Const) = (address, space)
-        {
-            pointers |= from[reg.0 as usize];
-        }
-    }
-    (0..kernel.params.len()).map(|index| index < 64 && pointers >> index & 1 == 1).collect()
 }
 
 /// Where a register's value may come from.

@@ -1,8 +1,8 @@
 //! Images as arguments: how an array is read as one, and what a launch knows of each.
 
-use super::flow::{ParamBytes, Written, propagate};
 use super::memory::Buffer;
 use roundonce_arith::Format;
+use roundonce_ir::flow::{ParamBytes, Written, propagate};
 use roundonce_ir::{ImageShape, ImageType, Kernel, Op, Operand, Outside, Passing, Sampler, Scalar, Space, TexelType};
 
 /// Handles start here: no memory lies there.

@@ -1,6 +1,6 @@
 //! Which memory a kernel may write: an analysis of where addresses come from.
 
-use super::flow::{ParamBytes, Written, propagate};
+use roundonce_ir::flow::{ParamBytes, Written, propagate};
 use roundonce_ir::{Kernel, Op, Operand, Space, Special};
 
 /// The may-write set: parameters whose buffers stores may reach, as bits (the first 62), variables, or anything.

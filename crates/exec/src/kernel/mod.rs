@@ -6,7 +6,6 @@
 mod config;
 mod decode;
 mod element_formats;
-mod flow;
 mod image;
 mod may_write;
 mod memory;
@@ -14,7 +13,7 @@ mod memory;
 pub use config::StopSignal;
 pub(crate) use config::{LaunchConfig, Observed};
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
-pub use element_formats::{element_formats, pointer_parameters};
+pub use element_formats::element_formats;
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
 pub use image::{Image, ImageUse, image_parameters};
 pub(crate) use may_write::MayWrite;

@@ -459,6 +459,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             }
             None => {
                 let dynamic = self.dynamic.get(name).map(|&start| Entity::Shared(start));
+                self.kernel.dynamic_shared |= dynamic.is_some();
                 dynamic.or_else(|| self.lowering.globals.get(name).cloned())
             }
         }

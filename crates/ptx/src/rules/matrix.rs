@@ -12,7 +12,7 @@ use crate::ast::{Instruction, Operand, OperandKind, Unary};
 use crate::literal::evaluate;
 use crate::matrix::{ACCEPTED, AcceptedRow, SHORT, TENSOR_MEMORY};
 use crate::types::is_type;
-use roundonce_isa::Finding;
+use roundonce_isa::{Finding, Gate, split_spelling};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -154,6 +154,14 @@ fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, M
         Some(_) if left.contains(&true) => Err((fitting, Misfit::Other)),
         Some(misfit) => Err((fitting, misfit)),
     }
+}
+
+/// Where a matrix instruction exists, by its spelling: of each form that it is.
+pub fn matrix_gates(spelling: &str) -> Vec<Gate> {
+    let (opcode, written) = split_spelling(spelling);
+    let Some((rows, first)) = rows_of(opcode, &written) else { return Vec::new() };
+    let classed: Vec<(&str, Class)> = written[first..].iter().map(|word| (*word, Class::of(word))).collect();
+    rows.iter().filter(|row| matches(row, &classed).is_ok()).map(|row| row.row.gate).collect()
 }
 
 /// A code of operands: how many registers in braces, and its kind.

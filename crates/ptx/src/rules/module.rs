@@ -3,7 +3,7 @@
 use super::Check;
 use crate::ast::{Item, Operand, Space, Variable};
 use crate::types::Type;
-use roundonce_isa::{Finding, Version};
+use roundonce_isa::{Finding, SmTarget, Version};
 
 /// The newest PTX whose opcodes, targets and versions these tables hold.
 pub(super) const NEWEST: Version = Version(9, 5);
@@ -45,6 +45,12 @@ const TARGETS: &[(&str, Version)] = &[
 /// The name of every target: `sm_90a`.
 pub fn targets() -> impl Iterator<Item = String> {
     TARGETS.iter().map(|(name, _)| format!("sm_{name}"))
+}
+
+/// The first PTX that has a target; `None` if no PTX has it.
+pub fn first_version(target: SmTarget) -> Option<Version> {
+    let name = target.to_string();
+    TARGETS.iter().find(|(number, _)| name.strip_prefix("sm_") == Some(number)).map(|(_, first)| *first)
 }
 
 /// Targets that end: the last assembler that has them, 12.9, reads up to this PTX. Later ones read a module that names

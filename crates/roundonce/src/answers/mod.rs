@@ -10,6 +10,7 @@ mod eval;
 mod findings;
 mod forms;
 mod run;
+mod translation;
 mod why;
 
 pub use bits::bits;
@@ -24,6 +25,7 @@ pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, 
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
+pub use translation::{KernelAnswer, TranslationAnswer, VerificationAnswer};
 pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
 
 use crate::Finding;

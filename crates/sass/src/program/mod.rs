@@ -109,6 +109,8 @@ fn with_body<T>(
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
     kernel.shared_bytes = info.shared_bytes;
+    // Nothing in a cubin says it.
+    kernel.dynamic_shared = true;
     kernel.local_bytes = info.local_bytes;
     kernel.required_block = info.required_block;
     kernel.max_threads = info.max_threads;

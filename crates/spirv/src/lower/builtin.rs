@@ -287,8 +287,28 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// A constant's layout in memory.
+    /// A constant's layout in memory, zeros at the end left out. What has too many scalars for a value is put together of
+    /// its members.
     fn bytes_of(&mut self, id: u32, to: u32) -> Result<Vec<u8>> {
+        let lowering = self.lowering;
+        match lowering.constants.get(id).map(|constant| &constant.bits) {
+            Some(Bits::Null) => return Ok(Vec::new()),
+            Some(Bits::Unfolded) if matches!(lowering.types.kind(to), Some(TypeKind::Struct(_))) => {
+                let by = lowering.facts.instruction(lowering.module, id);
+                let members = by.filter(|at| at.opcode == Opcode::ConstantComposite as u16);
+                let members = members.and_then(|at| lowering.module.words_of(&at).get(3..));
+                let mut bytes = Vec::new();
+                for (index, &member) in members.unwrap_or_default().iter().enumerate() {
+                    let found = lowering.types.member(to, index);
+                    let (of, offset, _) = found.ok_or_else(|| self.malformed("the initializer has another member"))?;
+                    let inner = self.bytes_of(member, of)?;
+                    bytes.resize(bytes.len().max(offset as usize + inner.len()), 0);
+                    bytes[offset as usize..][..inner.len()].copy_from_slice(&inner);
+                }
+                return Ok(bytes);
+            }
+            _ => {}
+        }
         let parts = self.parts(id)?;
         let mut cells = Vec::new();
         let found = self.lowering.types.cells(to, 0, Layout::default(), &mut cells);

@@ -1,7 +1,7 @@
 //! From one number type to another.
 
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Operand, Scalar};
+use roundonce_ir::{Op as Step, Operand, Scalar};
 use rspirv::spirv::Op;
 
 use super::types::Part;
@@ -33,7 +33,7 @@ impl Body<'_> {
                 let (from, to_scalar) = (from.bits().max(16), Scalar::Int { bits: to.bits(), signed: !signed });
                 let from = Scalar::Int { bits: from, signed };
                 let (d, rounding) = (self.fresh(to_scalar.width()), Rounding::TowardZero);
-                self.emit(roundonce_ir::Op::Convert {
+                self.emit(Step::Convert {
                     d,
                     to: to_scalar,
                     from,
@@ -76,17 +76,21 @@ impl Body<'_> {
 
     /// Rounded once where it is narrowed; widened exactly.
     pub(super) fn float_to_float(&mut self, from: Format, to: Format, a: Operand) -> Operand {
-        let a = self.flushed(from, a);
         if from == to {
-            return a;
+            return self.flushed(from, a);
         }
+        // A conversion flushes an f32 itself, and keeps what a NaN has.
+        let flush = from == Format::F32 && self.flushes(from);
+        let a = if from == Format::F32 { a } else { self.flushed(from, a) };
         let narrows = to.width() < from.width();
         let rounding = match self.decorated_rounding() {
             Some(rounding) => rounding,
             None if narrows => self.rounds(to).rounding,
             None => Rounding::NearestEven,
         };
-        let value = self.convert(Scalar::Float(from), Scalar::Float(to), rounding, a);
-        if narrows { self.flushed(to, value) } else { value }
+        let (from, of) = (Scalar::Float(from), Scalar::Float(to));
+        let d = self.fresh(of.width());
+        self.emit(Step::Convert { d, to: of, from, rounding, integral: false, flush, saturate: false, a });
+        if narrows { self.flushed(to, d.into()) } else { d.into() }
     }
 }

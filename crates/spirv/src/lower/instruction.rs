@@ -98,7 +98,8 @@ impl Body<'_> {
                 self.neighbour_lane(op)
             }
             Op::SubgroupBallotKHR | Op::SubgroupFirstInvocationKHR | Op::SubgroupAllKHR | Op::SubgroupAnyKHR
-            | Op::SubgroupAllEqualKHR | Op::SubgroupReadInvocationKHR => self.khr_subgroup(op),
+            | Op::SubgroupAllEqualKHR | Op::SubgroupReadInvocationKHR | Op::SubgroupShuffleINTEL
+            | Op::SubgroupShuffleXorINTEL => self.khr_subgroup(op),
             Op::GroupAll | Op::GroupAny | Op::GroupBroadcast | Op::GroupIAdd | Op::GroupFAdd | Op::GroupFMin
             | Op::GroupUMin | Op::GroupSMin | Op::GroupFMax | Op::GroupUMax | Op::GroupSMax => self.group(op),
             Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd | Op::GroupNonUniformIMul | Op::GroupNonUniformFMul

@@ -157,7 +157,8 @@ impl Body<'_> {
         self.define(vec![d])
     }
 
-    /// Instructions of SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote: of the subgroup, without naming it.
+    /// Instructions of SPV_KHR_shader_ballot, SPV_KHR_subgroup_vote and SPV_INTEL_subgroups: of the subgroup, without naming
+    /// it.
     pub(super) fn khr_subgroup(&mut self, op: Opcode) -> Result<()> {
         let Components { part, parts } = self.components(self.operand(0)?)?;
         match op {
@@ -178,7 +179,8 @@ impl Body<'_> {
                     let (part, lane) = self.scalar(self.operand(1)?)?;
                     self.resized(part, Signedness::Unsigned, 32, lane)
                 };
-                let mode = ShuffleMode::Index;
+                let exchanges = op == Opcode::SubgroupShuffleXorINTEL;
+                let mode = if exchanges { ShuffleMode::Butterfly } else { ShuffleMode::Index };
                 let parts: Vec<_> = parts.iter().map(|&a| self.other_lane(part, mode, a, lane)).collect();
                 self.define(parts)
             }

@@ -9,7 +9,8 @@ pub mod ptx;
 pub mod spirv;
 
 use roundonce_ir::{Kernel, Program};
-use roundonce_isa::{Finding, Location};
+use roundonce_isa::{Finding, Location, SmTarget, Version};
+use roundonce_spirv::Environment;
 
 pub use comments::Comments;
 
@@ -22,12 +23,24 @@ pub struct Options<'a> {
     pub comments: Comments,
     /// What the source is called in the output's line information; empty for none.
     pub file: &'a str,
+    /// Of SPIR-V: whom the module is for, one of OpenCL's environments or none; OpenCL 2.2 where nothing is said.
+    pub environment: Option<Environment>,
+    /// Of SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, and not OpenCL.std's `fma`, which every consumer knows.
+    pub fma_khr: bool,
+    /// Of PTX: the target, the lowest that has everything where none is asked for.
+    pub target: Option<SmTarget>,
+    /// Of PTX: its version, the lowest that has everything and the target where none is asked for.
+    pub version: Option<Version>,
 }
 
 impl Options<'_> {
     /// Whether a loss was accepted.
     pub fn allows(&self, code: &str) -> bool {
         self.allow.iter().any(|allowed| allowed == code)
+    }
+    /// Whom SPIR-V is for.
+    pub(crate) fn environment(&self) -> Environment {
+        self.environment.unwrap_or(Environment::OPENCL)
     }
 }
 
@@ -49,8 +62,14 @@ pub enum Argument {
     Param(usize),
     /// How many bytes the buffer has that it gives for a parameter of the source.
     BufferBytes(usize),
+    /// Where, in the shared memory that the launch gives beyond what the kernel declares, the piece begins that it gives for
+    /// a parameter of the source. The pieces stand one behind the other in the order of the parameters, each rounded up
+    /// to a multiple of 128 bytes, and before anything else that the launch gives; one of no bytes stands behind them.
+    SharedOffset(usize),
     /// Memory shared by a block, of as many bytes as the launch gives beyond those that the source declares.
     DynamicShared,
+    /// All memory shared by a block, of as many bytes as the source declares and the launch gives beyond them.
+    AllShared,
 }
 
 /// Where a finding about a place of the kernel is.

@@ -1,0 +1,141 @@
+//! A translated module: its text, what its kernels take, and what is known of their equality.
+
+use roundonce_ir::Kernel;
+use roundonce_isa::{counted, grouped};
+use roundonce_translate::kernel::Argument;
+use roundonce_why::{COLUMNS, Line, Role, wrap};
+use serde::Serialize;
+
+use crate::translation::{Difference, Translated, Verification};
+
+/// A translated module, for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct TranslationAnswer<'a> {
+    /// The module.
+    pub text: &'a str,
+    /// What the source leaves open of the bits; the translation has what stands here.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub undetermined: &'a [String],
+    /// Losses that were accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<String>,
+    /// Its kernels.
+    pub kernels: Vec<KernelAnswer<'a>>,
+}
+
+/// A kernel of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelAnswer<'a> {
+    /// Its name in the source.
+    pub kernel: &'a str,
+    /// What a launch gives for each of its parameters.
+    pub parameters: Vec<String>,
+    /// What was found where both were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationAnswer>,
+}
+
+/// What is known of a kernel and its translation.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerificationAnswer {
+    /// `proved`, `equal-on-data`, `nothing-compared` or `different`.
+    pub verdict: &'static str,
+    /// In words: of what is not proved why, of what differs where.
+    pub reason: String,
+    /// Launches of both that were compared.
+    pub launches: usize,
+    /// Launches of the source that failed, and say nothing.
+    pub failed: usize,
+    /// Bytes that they changed, and that were compared.
+    pub changed: u64,
+}
+
+impl<'a> TranslationAnswer<'a> {
+    /// Of a translation, with the verification of each kernel where it was asked for.
+    pub fn new(translated: &'a Translated, verified: &[Verification]) -> TranslationAnswer<'a> {
+        let kernels = translated.source.program.kernels.iter().enumerate().map(|(place, kernel)| {
+            let arguments = &translated.translation.arguments[place];
+            let parameters = arguments.iter().map(|argument| described(kernel, *argument)).collect();
+            let verification = verified.get(place).map(|verification| VerificationAnswer::new(kernel, verification));
+            KernelAnswer { kernel: &kernel.name, parameters, verification }
+        });
+        TranslationAnswer {
+            text: &translated.translation.text,
+            undetermined: &translated.source.undetermined,
+            losses: translated.translation.losses.iter().map(ToString::to_string).collect(),
+            kernels: kernels.collect(),
+        }
+    }
+
+    /// What a reader of the module should know beside it.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(self.undetermined.iter().map(|open| format!("left open by the source, decided here: {open}")));
+        notes.extend(self.losses.iter().map(|loss| format!("accepted: {loss}")));
+        for kernel in &self.kernels {
+            for (place, what) in kernel.parameters.iter().enumerate().filter(|(_, what)| !what.starts_with('`')) {
+                notes.push(format!("`{}`: parameter {place} is {what}", kernel.kernel));
+            }
+        }
+        notes
+    }
+
+    /// What was found where the two were compared.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for kernel in &self.kernels {
+            if let Some(verification) = &kernel.verification {
+                let text = format!("{}: {}", kernel.kernel, verification.reason);
+                lines.extend(wrap(Role::Plain, &text, 0, COLUMNS));
+            }
+        }
+        lines
+    }
+}
+
+/// What is given for a parameter.
+fn described(kernel: &Kernel, argument: Argument) -> String {
+    let name = |param: usize| &kernel.params[param].name;
+    match argument {
+        Argument::Param(param) => format!("`{}`", name(param)),
+        Argument::BufferBytes(param) => format!("the size in bytes of the buffer of `{}`", name(param)),
+        Argument::SharedOffset(param) => {
+            format!("where in dynamic shared memory the piece begins that was given for `{}`", name(param))
+        }
+        Argument::DynamicShared => "dynamic shared memory, by its size in bytes".to_owned(),
+        Argument::AllShared => {
+            format!("shared memory, by its size in bytes: {} and those of the dynamic one", kernel.shared_bytes)
+        }
+    }
+}
+
+impl VerificationAnswer {
+    fn new(kernel: &Kernel, verification: &Verification) -> VerificationAnswer {
+        let Verification { proof, launches, failed, changed, different } = verification;
+        let compared = format!("{}, {} bytes written", counted(*launches as u64, "run"), grouped(*changed));
+        let place = |loc: u32| match kernel.source_locs.get(loc as usize) {
+            Some(place) if place.line > 0 => format!(" at {}", kernel.place_name(place.line)),
+            _ => String::new(),
+        };
+        let (verdict, reason) = match (different, proof) {
+            (Some(Difference::Fails(problem)), _) => ("different", format!("different: {problem}")),
+            (Some(Difference::Byte { param, at }), _) => {
+                let name = &kernel.params[*param].name;
+                ("different", format!("different: byte {at} of the buffer of `{name}`, after {compared}"))
+            }
+            (None, Ok(())) => {
+                let text = "equal for all data: both do the same operations on memory with the same values";
+                ("proved", text.to_owned())
+            }
+            (None, Err(unproved)) => {
+                let why = format!("not proved for all data: {}{}", unproved.reason, place(unproved.locs[0]));
+                if verification.holds() {
+                    ("equal-on-data", format!("equal in {compared}; {why}"))
+                } else {
+                    ("nothing-compared", format!("nothing was compared: {compared}, {failed} failed; {why}"))
+                }
+            }
+        };
+        VerificationAnswer { verdict, reason, launches: *launches, failed: *failed, changed: *changed }
+    }
+}

@@ -1,0 +1,345 @@
+//! Modules in another language, and what is known of their equality: a proof, or launches on the same data.
+
+use roundonce_arith::{Format, Profile};
+use roundonce_exec::{Arg, Buffer, Launch, RunError, element_formats};
+use roundonce_ir::flow::pointer_parameters;
+use roundonce_ir::{Given, Kernel, Param, Passing, Program, Scalar, Unproved, equal};
+use roundonce_isa::Finding;
+use roundonce_translate::kernel::{self, Comments};
+use roundonce_why::random::{INCREMENT, mixed};
+
+pub use roundonce_translate::kernel::{Argument, Options, Translation};
+
+use crate::answers::NoAnswer;
+use crate::exec;
+use crate::kernel::{Choice, Ready, Refusal, Source};
+
+/// A language that modules are translated to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum To {
+    /// PTX.
+    Ptx,
+    /// SPIR-V's assembly, for OpenCL.
+    Spirv,
+}
+
+/// A module, its translation, and both ready to run.
+#[derive(Clone, Debug)]
+pub struct Translated {
+    /// What was read.
+    pub source: Ready,
+    /// What was written.
+    pub translation: Translation,
+    to: To,
+}
+
+/// Why a module has no translation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NoTranslation {
+    /// It cannot be read.
+    Unread(Refusal),
+    /// Something in it has no counterpart.
+    NoCounterpart(Vec<Finding>),
+}
+
+/// Translates the kernel that is chosen, or where none is the whole module. The comments of its text are taken from it.
+///
+/// # Errors
+/// If it cannot be read, or not be written with the same bits.
+///
+/// ```
+/// use roundonce::kernel::{Choice, Source};
+/// use roundonce::translation::{Options, To, translate};
+/// let text = ".version 7.0\n.target sm_80\n.address_size 64\n\
+///     .visible .entry one(.param .u64 p) { .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }";
+/// let translated = translate(Source::Ptx(text), To::Ptx, &Choice::default(), &Options::default()).unwrap();
+/// assert!(translated.translation.text.contains(".entry one("));
+/// assert!(translated.verify(0, 1).proof.is_ok());
+/// ```
+pub fn translate(
+    source: Source<'_>,
+    to: To,
+    choice: &Choice,
+    options: &Options<'_>,
+) -> Result<Translated, NoTranslation> {
+    let ready = Ready::read_all(source, choice).map_err(NoTranslation::Unread)?;
+    let comments = match source {
+        Source::Ptx(text) | Source::Listing(text) => Comments::of_slashes(text),
+        Source::SpirvText(text) => Comments::of_semicolons(text),
+        Source::Spirv(_) | Source::Cubin(_) => Comments::default(),
+    };
+    let options = Options { comments, ..options.clone() };
+    let write: kernel::Writer = match to {
+        To::Ptx => kernel::ptx::write,
+        To::Spirv => kernel::spirv::write,
+    };
+    let translation = write(&ready.program, &options).map_err(NoTranslation::NoCounterpart)?;
+    Ok(Translated { source: ready, translation, to })
+}
+
+/// What is known of a kernel and its translation.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// That they are equal for all data, or where the proof ends.
+    pub proof: Result<(), Unproved>,
+    /// Launches of both that ran to their end.
+    pub launches: usize,
+    /// Launches of the source that failed, so that they say nothing.
+    pub failed: usize,
+    /// Bytes that these launches changed in buffers, in all: all of them were compared.
+    pub changed: u64,
+    /// The first launch whose results differ.
+    pub different: Option<Difference>,
+}
+
+impl Verification {
+    /// Whether the two are known to be equal, for all data or for data that made them write something.
+    pub fn holds(&self) -> bool {
+        self.different.is_none() && (self.proof.is_ok() || self.changed > 0)
+    }
+}
+
+/// How a launch of the translation differs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Difference {
+    /// It cannot be read or launched.
+    Fails(String),
+    /// A byte of a buffer, that of a parameter of the source.
+    Byte {
+        /// The parameter.
+        param: usize,
+        /// Its place in the buffer.
+        at: usize,
+    },
+}
+
+/// Bytes of each buffer.
+const BUFFER: usize = 1 << 16;
+/// Threads of a block where the kernel says nothing.
+const BLOCK: u32 = 64;
+/// Dynamic shared memory, and what a parameter gets that is shared memory.
+const SHARED: u32 = 16 << 10;
+/// Operations after which a launch is given up.
+const STEPS: u64 = 1 << 24;
+
+impl Translated {
+    /// Compares a kernel, by its place in the program, with its translation: by proof, and by this many launches on data that
+    /// is made by the parameters' types, numbers at the edges of the formats among it.
+    pub fn verify(&self, place: usize, launches: usize) -> Verification {
+        let kernel = &self.source.program.kernels[place];
+        let none = Verification {
+            proof: Err(Unproved { reason: "the translation cannot be read", locs: [0; 2] }),
+            launches: 0,
+            failed: 0,
+            changed: 0,
+            different: None,
+        };
+        let other = match self.read_back(&kernel.name) {
+            Ok(other) => other,
+            Err(problem) => return Verification { different: Some(Difference::Fails(problem)), ..none },
+        };
+        let arguments = &self.translation.arguments[place];
+        let given: Vec<Given> = arguments
+            .iter()
+            .map(|argument| match *argument {
+                Argument::Param(param) => Given::Param(param),
+                Argument::BufferBytes(param) => Given::BufferBytes(param),
+                Argument::SharedOffset(_) | Argument::DynamicShared | Argument::AllShared => Given::Other,
+            })
+            .collect();
+        let proof = if self.source.profile == other.profile {
+            equal((&self.source.program, kernel), (&other.program, other.kernel()), &given)
+        } else {
+            Err(Unproved { reason: "the two are run under different profiles", locs: [0; 2] })
+        };
+        let mut verification = Verification { proof, ..none };
+        for trial in 0..launches as u64 {
+            let data = Data { program: &self.source.program, kernel, seed: mixed(trial + INCREMENT), trial };
+            let blocks = 1 + trial as u32 % 2;
+            self.compare(kernel, &other, arguments, blocks, data.arguments(), &mut verification);
+            if verification.different.is_some() {
+                break;
+            }
+        }
+        verification
+    }
+
+    /// The translation as its own front end reads it.
+    fn read_back(&self, name: &str) -> Result<Ready, String> {
+        let text = &self.translation.text;
+        let source = match self.to {
+            To::Ptx => Source::Ptx(text),
+            To::Spirv => Source::SpirvText(text),
+        };
+        let choice = Choice { entry: Some(name.to_owned()), ..Choice::default() };
+        Ready::read(source, &choice).map_err(|refusal| match NoAnswer::refused("the translation", text, refusal) {
+            NoAnswer::Input(problem) | NoAnswer::Unsupported(problem) => problem,
+        })
+    }
+
+    /// One launch of both.
+    fn compare(
+        &self,
+        kernel: &Kernel,
+        other: &Ready,
+        arguments: &[Argument],
+        blocks: u32,
+        args: Vec<Arg>,
+        verification: &mut Verification,
+    ) {
+        let threads = kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
+        let block = kernel.required_block.unwrap_or([threads, 1, 1]);
+        // One block after the other: what blocks write to one place at a time no two kernels have to agree on.
+        let launch = |program, name, mut args: Vec<Arg>, dynamic_shared, profile: Profile| {
+            for only in 0..blocks {
+                let options = exec::Options {
+                    profile,
+                    step_limit: STEPS,
+                    only_block: Some(only.into()),
+                    ..exec::Options::default()
+                };
+                let (entry, grid) = (Some(name), [blocks, 1, 1]);
+                let launch = Launch { program, entry, grid, block, args: args.clone(), dynamic_shared, options };
+                for (arg, buffer) in args.iter_mut().zip(launch.run()?.buffers) {
+                    if let (Arg::Buffer(held), Some(buffer)) = (arg, buffer) {
+                        *held = buffer;
+                    }
+                }
+            }
+            Ok::<_, RunError>(args)
+        };
+        let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
+        let translated: Vec<Arg> = arguments.iter().map(|argument| given(kernel, argument, &args)).collect();
+        let Ok(expected) = launch(&self.source.program, &kernel.name, args, SHARED, self.source.profile) else {
+            verification.failed += 1;
+            return;
+        };
+        let has = |kind: fn(&Argument) -> bool| arguments.iter().any(kind);
+        let shared = if has(|argument| matches!(argument, Argument::DynamicShared | Argument::AllShared)) {
+            0
+        } else if has(|argument| matches!(argument, Argument::SharedOffset(_))) {
+            SHARED * (1 + pieces(&kernel.params) as u32)
+        } else {
+            SHARED
+        };
+        let found = match launch(&other.program, &other.kernel().name, translated, shared, other.profile) {
+            Ok(found) => found,
+            Err(error) => {
+                verification.different = Some(Difference::Fails(error.to_string()));
+                return;
+            }
+        };
+        verification.launches += 1;
+        for (place, argument) in arguments.iter().enumerate() {
+            let Argument::Param(param) = *argument else { continue };
+            let [one, other] = [&expected[param], &found[place]].map(bytes);
+            let (Some(one), Some(other)) = (one, other) else { continue };
+            if let Some(at) = (0..one.len()).find(|&at| other.get(at) != Some(&one[at])) {
+                verification.different = Some(Difference::Byte { param, at });
+                return;
+            }
+            let changed = one.iter().zip(before[param].iter().flatten()).filter(|(now, before)| now != before);
+            verification.changed += changed.count() as u64;
+        }
+    }
+}
+
+fn bytes(arg: &Arg) -> Option<Vec<u8>> {
+    match arg {
+        Arg::Buffer(buffer) => Some(buffer.to_bytes()),
+        _ => None,
+    }
+}
+
+/// How many parameters are pieces of shared memory.
+fn pieces(params: &[Param]) -> u64 {
+    params.iter().filter(|param| param.passing == Passing::Shared).count() as u64
+}
+
+/// What the translation's launch gives for a parameter.
+fn given(kernel: &Kernel, argument: &Argument, args: &[Arg]) -> Arg {
+    match *argument {
+        Argument::Param(param) => args[param].clone(),
+        Argument::BufferBytes(param) => Arg::Scalar(bytes(&args[param]).map_or(0, |bytes| bytes.len() as u64)),
+        // Every piece has as many bytes.
+        Argument::SharedOffset(param) => Arg::Scalar(u64::from(SHARED) * pieces(&kernel.params[..param])),
+        Argument::DynamicShared => Arg::Scalar(SHARED.into()),
+        Argument::AllShared => Arg::Scalar((kernel.shared_bytes + SHARED).into()),
+    }
+}
+
+/// The arguments of one trial.
+struct Data<'a> {
+    program: &'a Program,
+    kernel: &'a Kernel,
+    seed: u64,
+    trial: u64,
+}
+
+impl Data<'_> {
+    fn arguments(&self) -> Vec<Arg> {
+        let pointers = pointer_parameters(self.program, self.kernel);
+        let formats = element_formats(self.program, self.kernel);
+        let params = self.kernel.params.iter().enumerate();
+        let argument = |(place, param): (usize, &Param)| {
+            let mut state = self.seed ^ mixed(place as u64 + 1);
+            let mut random = || {
+                state = state.wrapping_add(INCREMENT);
+                mixed(state)
+            };
+            let is_buffer = param.passing == Passing::Buffer || param.passing == Passing::Any && pointers[place];
+            let format =
+                FORMATS.into_iter().find(|format| format.name().is_some_and(|name| formats[place].contains(name)));
+            match (param.passing, param.scalar) {
+                (Passing::Shared, _) => Arg::Scalar(SHARED.into()),
+                _ if is_buffer => Arg::Buffer(Buffer::from_bytes(&self.elements(format, &mut random))),
+                (_, Some(Scalar::Float(format))) => Arg::Scalar(number(format, self.trial, &mut random)),
+                _ if param.size > 8 => {
+                    let bytes = self.elements(None, &mut random);
+                    Arg::Bytes(bytes.into_iter().cycle().take(param.size as usize).collect())
+                }
+                _ => Arg::Scalar(COUNTS[random() as usize % COUNTS.len()]),
+            }
+        };
+        params.map(argument).collect()
+    }
+
+    /// A buffer: floats of its format where the kernel's code tells, otherwise small integers or f32.
+    fn elements(&self, format: Option<Format>, random: &mut dyn FnMut() -> u64) -> Vec<u8> {
+        let format = format.or((self.trial % 2 == 0).then_some(Format::F32));
+        let mut bytes = Vec::with_capacity(BUFFER);
+        while bytes.len() < BUFFER {
+            match format {
+                Some(format) => {
+                    let bits = number(format, self.trial, random);
+                    bytes.extend_from_slice(&bits.to_le_bytes()[..(format.width() / 8) as usize]);
+                }
+                None => bytes.extend_from_slice(&((random() % 16) as u32).to_le_bytes()),
+            }
+        }
+        bytes
+    }
+}
+
+/// The formats of elements.
+const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::BF16];
+/// Integers that count elements or threads.
+const COUNTS: [u64; 6] = [64, 16, 128, 7, 32, 1];
+
+/// A number of a format: in the first trials of moderate size, later any bits, and numbers at the edges of the format.
+fn number(format: Format, trial: u64, random: &mut dyn FnMut() -> u64) -> u64 {
+    let any = random();
+    let mask = u64::MAX >> (64 - format.width());
+    let (fraction, sign) = (format.frac_bits(), any & (mask ^ mask >> 1));
+    match (trial % 4, any >> 60) {
+        (3, 0..8) => {
+            let one = format.one();
+            let edges =
+                [0, 1, (1 << fraction) - 1, 1 << fraction, format.infinity(), format.infinity() - 1, one, one + 1];
+            edges[(any >> 40) as usize % edges.len()] | sign
+        }
+        (2.., _) => any & mask,
+        // Between 2^-4 and 2^4.
+        _ => sign | format.one() + ((any >> 32) % 8 << fraction) - (4 << fraction) | any & ((1 << fraction) - 1),
+    }
+}

@@ -1,0 +1,203 @@
+//! Kernels of PTX and of Maxwell cubins as SPIR-V for OpenCL: every buffer of a launch is the same, bit for bit, or the
+//! kernel is refused by name. Where `SPIRV_TOOLS` names the folder of spirv-as and spirv-val, they take every translation.
+//! `ROUNDONCE_SPIRV_OUT` names a folder that each translation is written to, and its launch.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use roundonce::exec::Arg;
+use roundonce::kernel::{Choice, Ready, Source};
+use roundonce::translate::kernel::{Argument, Comments, Options, Translation, spirv};
+use translated::{Case, cases, translated};
+
+mod translated;
+
+/// What no environment has a counterpart for, by kernel: words of a refusal. Matrix multiply-adds beside.
+#[rustfmt::skip] // A kernel a line.
+const REFUSED: [(&str, &str); 9] = [
+    ("async_reduce",    "a barrier object"),
+    ("fp6_fp4_convert", "formats of 8 bits"),
+    ("fp8_convert",     "formats of 8 bits"),
+    ("old_1_4",         "addresses of 32 bits"),
+    ("opaque",          "an image"),
+    ("pipeline",        "a barrier object"),
+    ("surfaces",        "an image"),
+    ("textures",        "an image"),
+    ("wgmma",           "a matrix multiply-add"),
+];
+/// What OpenCL's environments have not, but SPIR-V has.
+const LACKING: [(&str, &str); 4] = [
+    ("async_reduce", "an atomic on 64 bits"),
+    ("heap", "an atomic on 64 bits"),
+    ("pipeline", "an atomic on 64 bits"),
+    ("reduce", "an atomic on 64 bits"),
+];
+/// What OpenCL 1.2 lacks beside them.
+#[rustfmt::skip] // A kernel a line.
+const LACKING_OLD: [(&str, &str); 11] = [
+    ("call",         "a generic address"),
+    ("dot",          "a subgroup of 32"),
+    ("grid_sync",    "a variable in global memory"),
+    ("half2_dot",    "a subgroup of 32"),
+    ("heap",         "a variable in global memory"),
+    ("matrix_moves", "a subgroup of 32"),
+    ("old_2_3",      "a variable in global memory"),
+    ("pipeline",     "a variable in global memory"),
+    ("recursive",    "a generic address"),
+    ("softmax",      "a subgroup of 32"),
+    ("virtual",      "a generic address"),
+];
+
+/// The environments, with the SPIR-V that they take, how many kernels of PTX run there, and what is refused.
+fn environments() -> [(&'static str, &'static str, usize, Vec<(&'static str, &'static str)>); 3] {
+    let without = |names: &[(&str, &str)]| {
+        REFUSED.iter().copied().filter(|(name, _)| !names.iter().any(|(other, _)| other == name)).collect::<Vec<_>>()
+    };
+    let opencl = [without(&LACKING), LACKING.to_vec()].concat();
+    let old = opencl.iter().copied().filter(|(name, _)| !LACKING_OLD.iter().any(|(other, _)| other == name));
+    let old = old.chain(LACKING_OLD).collect();
+    [("opencl1.2", "spv1.0", 24, old), ("opencl2.2", "spv1.2", 33, opencl), ("spv1.3", "spv1.3", 35, REFUSED.to_vec())]
+}
+
+/// The validator's word, where it is installed.
+fn validate(name: &str, text: &str, environment: &str, version: &str) -> bool {
+    let Ok(tools) = std::env::var("SPIRV_TOOLS") else { return false };
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("roundonce-translate-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (source, words) = (folder.join(format!("{name}.spvasm")), folder.join(format!("{name}.spv")));
+    std::fs::write(&source, text).unwrap();
+    let run = |tool: &str, arguments: &[&Path], target: &str| {
+        let mut command = Command::new(Path::new(&tools).join(tool));
+        let output = command.args(["--target-env", target]).args(arguments).output().unwrap();
+        let words = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{name} for {environment}: {}", String::from_utf8_lossy(&words));
+    };
+    run("spirv-as", &[&source, Path::new("-o"), &words], version);
+    run("spirv-val", &[&words], environment);
+    std::fs::remove_dir_all(folder).unwrap();
+    true
+}
+
+/// Translates a kernel and runs both; the words of the refusals where there are some.
+fn compare(case: &Case, ready: &Ready, comments: Comments, environment: &str) -> Result<Translation, Vec<String>> {
+    let allow = ["TRN0201".to_owned()];
+    let environment = Some(environment.parse().unwrap());
+    let options = Options { comments, allow: &allow, environment, ..Options::default() };
+    let translation = spirv::write(&ready.program, &options);
+    let translation: Translation =
+        translation.map_err(|findings| findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>())?;
+    let name = &case.name;
+    let choice = Choice { entry: Some(ready.kernel().name.clone()), ..Choice::default() };
+    let read = Ready::read(Source::SpirvText(&translation.text), &choice);
+    let read = read.unwrap_or_else(|refusal| panic!("{name}: {refusal:?}\n{}", translation.text));
+    let place = ready.program.kernels.iter().position(|kernel| kernel.name == ready.kernel().name).unwrap();
+    let arguments = &translation.arguments[place];
+    let args = case.arguments(ready);
+    let given = translated(arguments, &args, ready.kernel().shared_bytes, case.shared);
+    if let Ok(folder) = std::env::var("ROUNDONCE_SPIRV_OUT") {
+        write_launch(Path::new(&folder), case, ready, &translation.text, &given);
+    }
+    let (before, after) = (case.run(ready, args, case.shared), case.run(&read, given, 0));
+    let mut compared = 0;
+    for (argument, buffer) in arguments.iter().zip(&after.buffers) {
+        if let (Argument::Param(param), Some(buffer)) = (argument, buffer) {
+            let wanted = before.buffers[*param].as_ref().unwrap();
+            let differs = wanted.words().iter().zip(buffer.words()).position(|(wanted, found)| wanted != found);
+            assert_eq!(differs, None, "{name}: argument {param} differs\n{}", translation.text);
+            compared += 1;
+        }
+    }
+    assert!(compared > 0, "{name}: no buffer");
+    assert_eq!(before.printed, after.printed, "{name}");
+    Ok(translation)
+}
+
+/// The module and what it is launched with, for a program that asks other implementations.
+fn write_launch(folder: &Path, case: &Case, ready: &Ready, text: &str, given: &[Arg]) {
+    let folder = folder.join(&case.name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("module.spvasm"), text).unwrap();
+    let mut arguments = Vec::new();
+    for (place, arg) in given.iter().enumerate() {
+        let (kind, bytes) = match arg {
+            Arg::Buffer(buffer) => ("buffer", buffer.to_bytes()),
+            Arg::Scalar(bits) => ("scalar", bits.to_le_bytes().to_vec()),
+            Arg::Bytes(bytes) => ("bytes", bytes.clone()),
+            Arg::Image(_) | Arg::Sampler(_) => continue,
+        };
+        std::fs::write(folder.join(format!("{place}.bin")), bytes).unwrap();
+        let param = ready.kernel().params.get(place);
+        arguments.push(serde_json::json!({ "kind": kind, "size": param.map(|param| param.size) }));
+    }
+    let args = case.arguments(ready);
+    let before = case.run(ready, args, case.shared);
+    for (place, buffer) in before.buffers.iter().enumerate() {
+        if let Some(buffer) = buffer {
+            std::fs::write(folder.join(format!("{place}.expected")), buffer.to_bytes()).unwrap();
+        }
+    }
+    let launch = serde_json::json!({
+        "kernel": ready.kernel().name, "grid": case.grid, "block": case.block, "arguments": arguments,
+    });
+    std::fs::write(folder.join("launch.json"), launch.to_string()).unwrap();
+}
+
+#[test]
+fn kernels_of_ptx_give_the_same_buffers() {
+    let mut validated = 0;
+    for (environment, version, runs, expected) in environments() {
+        let (mut ran, mut refused) = (0, BTreeMap::new());
+        for case in cases("kernels") {
+            let text = std::fs::read_to_string(&case.module).unwrap();
+            let ready = case.read(Source::Ptx(&text)).unwrap();
+            match compare(&case, &ready, Comments::of_slashes(&text), environment) {
+                Ok(translation) => {
+                    validated += usize::from(validate(&case.name, &translation.text, environment, version));
+                    ran += 1;
+                }
+                Err(words) => {
+                    refused.insert(case.name.clone(), words);
+                }
+            }
+        }
+        for (name, words) in &refused {
+            let is_matrix = words.iter().any(|words| words.ends_with("a matrix multiply-add"));
+            let known = expected.iter().find(|(known, _)| known == name);
+            let fits = known.map_or(is_matrix, |(_, what)| words.iter().any(|words| words.contains(what)));
+            assert!(fits, "{name} for {environment}: {words:#?}");
+        }
+        for (name, _) in &expected {
+            assert!(refused.contains_key(*name), "{name} for {environment} is not refused any more");
+        }
+        assert_eq!(ran, runs, "{environment}");
+    }
+    match std::env::var("SPIRV_TOOLS") {
+        Ok(_) => println!("spirv-val took {validated} modules"),
+        Err(_) => println!("spirv-val: skipped, SPIRV_TOOLS names no folder"),
+    }
+}
+
+#[test]
+fn kernels_of_maxwell_give_the_same_buffers() {
+    let (mut ran, mut refused) = (0, Vec::new());
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels/maxwell");
+    for case in cases("kernels") {
+        for target in ["sm_50", "sm_61"] {
+            let Ok(bytes) = std::fs::read(folder.join(format!("{}.{target}.cubin", case.name))) else { continue };
+            // What is not run is tested elsewhere.
+            let Ok(ready) = case.read(Source::Cubin(&bytes)) else { continue };
+            match compare(&case, &ready, Comments::default(), "opencl2.2") {
+                Ok(translation) => {
+                    validate(&case.name, &translation.text, "opencl2.2", "spv1.2");
+                    ran += 1;
+                }
+                Err(words) => refused.push(format!("{}.{target}: {words:?}", case.name)),
+            }
+        }
+    }
+    println!("{ran} ran\n{refused:#?}");
+}

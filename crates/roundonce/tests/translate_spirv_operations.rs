@@ -1,0 +1,440 @@
+//! Single instructions of PTX as SPIR-V: on directed and random operands each gives the bits of the source, and those of
+//! the multiply-add family are what the arithmetic says.
+
+use roundonce::Profile;
+use roundonce::arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
+use roundonce::kernel::{Choice, Ready, Source};
+use roundonce::translate::kernel::{Options as Translating, spirv};
+use roundonce_oracle::Layout;
+use roundonce_oracle::generate::Generator;
+
+const BLOCK: usize = 128;
+
+/// A kernel of instructions: each reads `a`, `b` and `c` in a width of its own (`a16`, `a32`, `a64`), and writes `o16`,
+/// `o32`, `o64` or the predicate `p`.
+fn kernel(lines: &[String]) -> String {
+    let mut text = String::from(
+        ".version 8.7\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n\
+         .reg .pred p, q;\n.reg .b16 a16, b16, c16, o16;\n.reg .b32 a32, b32, c32, o32, i, n, m;\n\
+         .reg .b64 a64, b64, c64, o64, in, out, at;\n\
+         ld.param.u64 in, [x];\nld.param.u64 out, [y];\n\
+         mov.u32 i, %ctaid.x;\nmov.u32 n, %ntid.x;\nmov.u32 m, %tid.x;\nmad.lo.u32 i, i, n, m;\n\
+         mul.wide.u32 at, i, 24;\nadd.u64 in, in, at;\n\
+         ld.global.b64 a64, [in];\nld.global.b64 b64, [in+8];\nld.global.b64 c64, [in+16];\n",
+    );
+    for name in ["a", "b", "c"] {
+        text += &format!("cvt.u32.u64 {name}32, {name}64;\ncvt.u16.u64 {name}16, {name}64;\n");
+    }
+    text += &format!("mul.wide.u32 at, i, {};\nadd.u64 out, out, at;\n", 8 * lines.len());
+    for (place, line) in lines.iter().enumerate() {
+        let result = ["o16", "o32", "o64"].into_iter().find(|name| line.contains(name));
+        text += &format!("{line};\n");
+        text += match result {
+            Some("o16") => "cvt.u64.u16 o64, o16;\n",
+            Some("o32") => "cvt.u64.u32 o64, o32;\n",
+            Some(_) => "",
+            None => "selp.u64 o64, 1, 0, p;\n",
+        };
+        text += &format!("st.global.b64 [out+{}], o64;\n", 8 * place);
+    }
+    text + "ret;\n}\n"
+}
+
+fn run(ready: &Ready, inputs: &[u8], results: usize, threads: usize) -> Report {
+    let launch = Launch {
+        program: &ready.program,
+        entry: None,
+        grid: [(threads / BLOCK) as u32, 1, 1],
+        block: [BLOCK as u32, 1, 1],
+        args: vec![Arg::Buffer(Buffer::from_bytes(inputs)), Arg::Buffer(Buffer::zeros(8 * results * threads))],
+        dynamic_shared: 0,
+        options: Options { profile: ready.profile, ..Options::default() },
+    };
+    launch.run().unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Those of the lines that are PTX: not every type has every modifier.
+fn spelled(lines: Vec<String>) -> Vec<String> {
+    let is_valid = |line: &String| {
+        let text = kernel(std::slice::from_ref(line));
+        Ready::read(Source::Ptx(&text), &Choice::default()).is_ok()
+    };
+    lines.into_iter().filter(is_valid).collect()
+}
+
+/// The results of every line on every triple, by the source and by the translation, which are the same.
+fn results(lines: &[String], triples: &[[u64; 3]]) -> Vec<u64> {
+    let text = kernel(lines);
+    let ready = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    let translation = spirv::write(&ready.program, &Translating::default());
+    let translation = translation.unwrap_or_else(|findings| {
+        let words: Vec<String> = findings.into_iter().map(|finding| finding.message).collect();
+        panic!("{words:#?}")
+    });
+    let after = Ready::read(Source::SpirvText(&translation.text), &Choice::default());
+    let after = after.unwrap_or_else(|why| panic!("{why:?}\n{}", translation.text));
+    let inputs: Vec<u8> = triples.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+    let words = |report: Report| {
+        let bytes = report.buffers[1].as_ref().unwrap().to_bytes();
+        bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect::<Vec<u64>>()
+    };
+    let (source, translated) = (
+        words(run(&ready, &inputs, lines.len(), triples.len())),
+        words(run(&after, &inputs, lines.len(), triples.len())),
+    );
+    let mut wrong = Vec::new();
+    for (place, (wanted, found)) in source.iter().zip(&translated).enumerate() {
+        if wanted != found && wrong.len() < 10 {
+            let (triple, line) = (triples[place / lines.len()], &lines[place % lines.len()]);
+            wrong.push(format!("`{line}` of {triple:x?}: {wanted:x}, translated {found:x}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    source
+}
+
+/// Triples of a format: those of the judge's generator, and numbers around the smallest normal one.
+fn triples(format: Format, count: usize, seed: u64) -> Vec<[u64; 3]> {
+    let layout = Layout { exp_bits: format.exp_bits(), frac_bits: format.frac_bits() };
+    let mut generator = Generator::new(seed, layout, layout);
+    let mut all: Vec<[u64; 3]> = Vec::with_capacity(count);
+    let (one, least) = (format.one(), format.smallest_normal());
+    for step in -2i64..=2 {
+        for near in -2i64..=2 {
+            for c in [0, 1, least - 1, least, format.one()] {
+                for signs in 0..4u64 {
+                    let sign = |bit: u64| (signs >> bit & 1) * format.sign_mask();
+                    let (a, b) = ((one as i64 + step) as u64, (least as i64 + near) as u64);
+                    all.push([a ^ sign(0), b, c ^ sign(1)]);
+                    all.push([b, a ^ sign(0), c ^ sign(1)]);
+                }
+            }
+        }
+    }
+    all.truncate(count);
+    while all.len() < count {
+        all.push(generator.triple());
+    }
+    all
+}
+
+const DIRECTIONS: [(&str, Rounding); 4] =
+    [(".rn", Rounding::NearestEven), (".rz", Rounding::TowardZero), (".rm", Rounding::Down), (".rp", Rounding::Up)];
+
+/// The family in f32, every direction, flushed or not, saturated or not; the operation that each line is.
+fn family() -> Vec<(String, Operation)> {
+    let mut all = Vec::new();
+    for (direction, rounding) in DIRECTIONS {
+        for (ftz, flush) in [("", false), (".ftz", true)] {
+            for (sat, clamp) in [("", Clamp::None), (".sat", Clamp::Unit)] {
+                for (name, op, operands) in [
+                    ("fma", ArithOp::MulAdd, "a32, b32, c32"),
+                    ("mul", ArithOp::Mul, "a32, b32"),
+                    ("add", ArithOp::Add, "a32, c32"),
+                    ("sub", ArithOp::Add, "a32, c32"),
+                ] {
+                    let negate_addend = name == "sub";
+                    let operation =
+                        Operation { flush, clamp, negate_addend, ..Operation::new(op, Format::F32, rounding) };
+                    all.push((format!("{name}{direction}{ftz}{sat}.f32 o32, {operands}"), operation));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// By the arithmetic.
+fn check(lines: &[(String, Operation)], triples: &[[u64; 3]]) -> usize {
+    let texts: Vec<String> = lines.iter().map(|(line, _)| line.clone()).collect();
+    let found = results(&texts, triples);
+    for (place, &found) in found.iter().enumerate() {
+        let (triple, (line, operation)) = (triples[place / lines.len()], &lines[place % lines.len()]);
+        let [a, b, c] = triple;
+        let operands = match operation.op {
+            ArithOp::Add => vec![a, c],
+            ArithOp::Mul => vec![a, b],
+            _ => vec![a, b, c],
+        };
+        let wanted = operation.evaluate(&Profile::NVIDIA, &operands).bits;
+        assert_eq!(found, wanted, "`{line}` of {triple:x?}");
+    }
+    found.len()
+}
+
+/// Together, so that the modes say none of the directions but one: a million results by f64.
+#[test]
+fn roundings_that_modes_do_not_say() {
+    let lines = family();
+    let done = check(&lines, &triples(Format::F32, 16_384, 1));
+    assert!(done >= 1_000_000, "only {done} results");
+}
+
+/// Each alone, so that the modes say what they can.
+#[test]
+fn roundings_that_modes_say() {
+    let triples = triples(Format::F32, 2_048, 2);
+    for line in family() {
+        check(&[line], &triples);
+    }
+}
+
+#[test]
+fn quotients_and_roots() {
+    let mut lines = Vec::new();
+    for (direction, _) in DIRECTIONS {
+        for ftz in ["", ".ftz"] {
+            lines.push(format!("div{direction}{ftz}.f32 o32, a32, b32"));
+            lines.push(format!("rcp{direction}{ftz}.f32 o32, a32"));
+            lines.push(format!("sqrt{direction}{ftz}.f32 o32, a32"));
+        }
+    }
+    results(&lines, &triples(Format::F32, 32_768, 3));
+    let lines = ["div.rn.f64 o64, a64, b64", "sqrt.rn.f64 o64, a64", "rcp.rn.f64 o64, a64"].map(str::to_owned);
+    results(&lines, &triples(Format::F64, 8_192, 4));
+}
+
+#[test]
+fn doubles() {
+    let lines = [
+        "fma.rn.f64 o64, a64, b64, c64",
+        "mul.rn.f64 o64, a64, b64",
+        "add.rn.f64 o64, a64, c64",
+        "sub.rn.f64 o64, a64, c64",
+        "min.f64 o64, a64, b64",
+        "max.f64 o64, a64, b64",
+        "abs.f64 o64, a64",
+        "neg.f64 o64, a64",
+        "copysign.f64 o64, a64, b64",
+        "setp.lt.f64 p, a64, b64",
+        "setp.equ.f64 p, a64, b64",
+        "testp.subnormal.f64 p, a64",
+        "cvt.rn.f32.f64 o32, a64",
+        "cvt.rz.f32.f64 o32, a64",
+        "cvt.rm.f32.f64 o32, a64",
+        "cvt.rp.f32.f64 o32, a64",
+        "cvt.rp.ftz.f32.f64 o32, a64",
+        "cvt.rn.ftz.f32.f64 o32, a64",
+        "cvt.rn.sat.f32.f64 o32, a64",
+        "cvt.rn.f16.f64 o16, a64",
+        "cvt.rni.s32.f64 o32, a64",
+        "cvt.rzi.u32.f64 o32, a64",
+        "cvt.rmi.s64.f64 o64, a64",
+        "cvt.rpi.u64.f64 o64, a64",
+        "cvt.rni.f64.f64 o64, a64",
+        "cvt.rmi.f64.f64 o64, a64",
+        "cvt.rn.f64.s64 o64, a64",
+        "cvt.rn.f64.u64 o64, a64",
+    ]
+    .map(str::to_owned);
+    results(&lines, &triples(Format::F64, 16_384, 5));
+}
+
+#[test]
+fn halves() {
+    let mut lines: Vec<String> = Vec::new();
+    for ty in ["f16", "bf16"] {
+        let ftz = if ty == "f16" { [".ftz", ""] } else { ["", ""] };
+        for ftz in ftz {
+            lines.push(format!("fma.rn{ftz}.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn{ftz}.relu.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn{ftz}.{ty}x2 o32, a32, b32, c32"));
+            lines.push(format!("add{ftz}.rn.{ty} o16, a16, b16").replace("add.ftz.rn", "add.rn.ftz"));
+            lines.push(format!("mul{ftz}.rn.{ty}x2 o32, a32, b32").replace("mul.ftz.rn", "mul.rn.ftz"));
+            lines.push(format!("min{ftz}.{ty} o16, a16, b16"));
+            lines.push(format!("max{ftz}.NaN.{ty} o16, a16, b16"));
+            lines.push(format!("setp.lt{ftz}.{ty} p, a16, b16"));
+        }
+        lines.push(format!("abs.{ty} o16, a16"));
+        lines.push(format!("neg.{ty} o16, a16"));
+        lines.push(format!("cvt.f32.{ty} o32, a16"));
+    }
+    lines.push("fma.rn.sat.f16 o16, a16, b16, c16".to_owned());
+    lines.push("cvt.rni.s32.f16 o32, a16".to_owned());
+    lines.push("cvt.rzi.u16.f16 o16, a16".to_owned());
+    lines.push("cvt.rn.f16.s32 o16, a32".to_owned());
+    lines.push("cvt.rz.f16.u64 o16, a64".to_owned());
+    lines.push("cvt.f64.f16 o64, a16".to_owned());
+    lines.push("cvt.rmi.f16.f16 o16, a16".to_owned());
+    let mut all = triples(Format::F16, 8_192, 6);
+    all.extend(triples(Format::BF16, 8_192, 7));
+    let lines = spelled(lines);
+    assert!(lines.len() >= 38, "{} lines", lines.len());
+    // Of packed operations the upper half has other numbers.
+    let swapped: Vec<[u64; 3]> = all.iter().rev().map(|&[a, b, c]| [c, a, b]).collect();
+    let packed = all.iter().zip(&swapped);
+    let packed: Vec<[u64; 3]> =
+        packed.map(|(low, high)| [0, 1, 2].map(|at| low[at] & 0xffff | (high[at] & 0xffff) << 16)).collect();
+    results(&lines, &packed);
+}
+
+/// Without a flush, with it everywhere, and both together.
+#[test]
+fn neighbours_of_the_family() {
+    let of = |ftz: &str| {
+        let mut lines: Vec<String> = Vec::new();
+        for modifiers in ["", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"] {
+            lines.push(format!("min{ftz}{modifiers}.f32 o32, a32, b32"));
+            lines.push(format!("max{ftz}{modifiers}.f32 o32, a32, b32"));
+        }
+        for comparison in ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"] {
+            lines.push(format!("setp.{comparison}{ftz}.f32 p, a32, b32"));
+        }
+        lines.push(format!("abs{ftz}.f32 o32, a32"));
+        lines.push(format!("neg{ftz}.f32 o32, a32"));
+        for rounding in ["rni", "rzi", "rmi", "rpi"] {
+            lines.push(format!("cvt.{rounding}{ftz}.f32.f32 o32, a32"));
+            for ty in ["s8", "u8", "s16", "u16"] {
+                lines.push(format!("cvt.{rounding}{ftz}.{ty}.f32 o16, a32"));
+            }
+            for ty in ["s32", "u32"] {
+                lines.push(format!("cvt.{rounding}{ftz}.{ty}.f32 o32, a32"));
+            }
+            for ty in ["s64", "u64"] {
+                lines.push(format!("cvt.{rounding}{ftz}.{ty}.f32 o64, a32"));
+            }
+        }
+        lines.push(format!("cvt{ftz}.sat.f32.f32 o32, a32"));
+        lines.push(format!("cvt{ftz}.f64.f32 o64, a32"));
+        lines.push(format!("ex2.approx{ftz}.f32 o32, a32"));
+        lines.push(format!("lg2.approx{ftz}.f32 o32, a32"));
+        lines.push(format!("rsqrt.approx{ftz}.f32 o32, a32"));
+        lines.push(format!("rcp.approx{ftz}.f32 o32, a32"));
+        lines.push(format!("div.approx{ftz}.f32 o32, a32, b32"));
+        spelled(lines)
+    };
+    let mut rest: Vec<String> = Vec::new();
+    for rounding in ["rn", "rz", "rm", "rp"] {
+        for ty in ["s8", "u8", "s16", "u16"] {
+            rest.push(format!("cvt.{rounding}.f32.{ty} o32, a16"));
+        }
+        for ty in ["s32", "u32", "s64", "u64"] {
+            rest.push(format!("cvt.{rounding}.f32.{ty} o32, a{}", &ty[1..]));
+        }
+    }
+    for rounding in ["rn", "rz"] {
+        rest.push(format!("cvt.{rounding}.f16.f32 o16, a32"));
+        rest.push(format!("cvt.{rounding}.bf16.f32 o16, a32"));
+    }
+    for class in ["finite", "infinite", "number", "notanumber", "normal", "subnormal"] {
+        rest.push(format!("testp.{class}.f32 p, a32"));
+    }
+    rest.push("copysign.f32 o32, a32, b32".to_owned());
+    let rest = spelled(rest);
+    let triples = triples(Format::F32, 8_192, 8);
+    let (kept, flushed) = (of(""), of(".ftz"));
+    assert!(kept.len() >= 60 && kept.len() == flushed.len(), "{} and {} lines", kept.len(), flushed.len());
+    results(&kept, &triples);
+    results(&flushed, &triples);
+    results(&rest, &triples);
+    results(&[kept, flushed, rest].concat(), &triples);
+}
+
+#[test]
+fn integers() {
+    let mut lines: Vec<String> = Vec::new();
+    for ty in ["s16", "u16", "s32", "u32", "s64", "u64"] {
+        let w = &ty[1..];
+        for op in ["add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max"] {
+            lines.push(format!("{op}.{ty} o{w}, a{w}, b{w}"));
+        }
+        lines.push(format!("mad.lo.{ty} o{w}, a{w}, b{w}, c{w}"));
+        lines.push(format!("shr.{ty} o{w}, a{w}, b32"));
+        for comparison in ["eq", "ne", "lt", "le", "gt", "ge"] {
+            lines.push(format!("setp.{comparison}.{ty} p, a{w}, b{w}"));
+        }
+        if w != "64" {
+            let double = if w == "16" { "32" } else { "64" };
+            lines.push(format!("mul.wide.{ty} o{double}, a{w}, b{w}"));
+            lines.push(format!("mad.wide.{ty} o{double}, a{w}, b{w}, c{double}"));
+        }
+        if w != "16" {
+            lines.push(format!("bfind.{ty} o32, a{w}"));
+            lines.push(format!("bfind.shiftamt.{ty} o32, a{w}"));
+            lines.push(format!("bfe.{ty} o{w}, a{w}, b32, c32"));
+            lines.push(format!("bfe.{ty} o{w}, a{w}, 5, 9"));
+        }
+        lines.push(format!("sad.{ty} o{w}, a{w}, b{w}, c{w}"));
+        if ty.starts_with('s') {
+            lines.push(format!("abs.{ty} o{w}, a{w}"));
+            lines.push(format!("neg.{ty} o{w}, a{w}"));
+        }
+        for other in ["s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"] {
+            let held = other[1..].parse::<u32>().unwrap().max(16);
+            lines.push(format!("cvt.{other}.{ty} o{held}, a{w}"));
+            lines.push(format!("cvt.sat.{other}.{ty} o{held}, a{w}"));
+            lines.push(format!("cvt.{ty}.{other} o{w}, a{held}"));
+        }
+    }
+    for w in ["16", "32", "64"] {
+        lines.push(format!("shl.b{w} o{w}, a{w}, b32"));
+        lines.push(format!("and.b{w} o{w}, a{w}, b{w}"));
+        lines.push(format!("or.b{w} o{w}, a{w}, b{w}"));
+        lines.push(format!("xor.b{w} o{w}, a{w}, b{w}"));
+        lines.push(format!("not.b{w} o{w}, a{w}"));
+        lines.push(format!("cnot.b{w} o{w}, a{w}"));
+    }
+    for w in ["32", "64"] {
+        for op in ["popc", "clz"] {
+            lines.push(format!("{op}.b{w} o32, a{w}"));
+        }
+        lines.push(format!("brev.b{w} o{w}, a{w}"));
+        lines.push(format!("bfi.b{w} o{w}, a{w}, b{w}, c32, 7"));
+        lines.push(format!("bfi.b{w} o{w}, a{w}, b{w}, 3, c32"));
+    }
+    for side in ["l", "r"] {
+        for mode in ["clamp", "wrap"] {
+            lines.push(format!("shf.{side}.{mode}.b32 o32, a32, b32, c32"));
+            lines.push(format!("shf.{side}.{mode}.b32 o32, a32, b32, 13"));
+        }
+    }
+    for mode in ["", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"] {
+        lines.push(format!("prmt.b32{mode} o32, a32, b32, c32"));
+    }
+    lines.push("prmt.b32 o32, a32, b32, 0x3ba0".to_owned());
+    for table in 0..=255 {
+        lines.push(format!("lop3.b32 o32, a32, b32, c32, {table}"));
+    }
+    for (a, b) in [("s32", "s32"), ("s32", "u32"), ("u32", "s32"), ("u32", "u32")] {
+        lines.push(format!("dp4a.{a}.{b} o32, a32, b32, c32"));
+        lines.push(format!("dp2a.lo.{a}.{b} o32, a32, b32, c32"));
+        lines.push(format!("dp2a.hi.{a}.{b} o32, a32, b32, c32"));
+    }
+    lines.push("add.sat.s32 o32, a32, b32".to_owned());
+    lines.push("sub.sat.s32 o32, a32, b32".to_owned());
+    lines.push("add.cc.u32 o32, a32, b32;\naddc.cc.u32 o32, a32, c32;\naddc.u32 o32, b32, c32".to_owned());
+    lines.push("sub.cc.u64 o64, a64, b64;\nsubc.cc.u64 o64, a64, c64;\nsubc.u64 o64, b64, c64".to_owned());
+    lines.push("bmsk.clamp.b32 o32, a32, b32".to_owned());
+    lines.push("bmsk.wrap.b32 o32, a32, b32".to_owned());
+    lines.push("szext.clamp.s32 o32, a32, b32".to_owned());
+    // Guards: the old value stays.
+    lines.push(
+        "mov.b32 o32, c32;\nsetp.lt.u32 q, a32, b32;\n@q add.u32 o32, a32, 7;\n@!q st.global.u32 [out], a32".to_owned(),
+    );
+    lines.push("mov.b32 o32, c32;\nsetp.lt.u32 q, a32, b32;\n@!q ld.global.u32 o32, [in+4]".to_owned());
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let edges = [0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7f, 0x7fff, 0x8000, 0xffff];
+    let wide = [0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 63, u64::MAX, u64::MAX >> 1, 0xffff_ff80, u64::MAX - 1];
+    let edges = [&edges[..], &wide[..]].concat();
+    let mut all: Vec<[u64; 3]> = Vec::new();
+    for &a in &edges {
+        for &b in &edges {
+            all.push([a, b, edges[next() as usize % edges.len()]]);
+        }
+    }
+    while all.len() < 4_096 {
+        let mixed = |word: u64, by: u64| if by & 3 == 0 { word & 0x3f } else { word };
+        let by = next();
+        all.push([mixed(next(), by), mixed(next(), by >> 2), mixed(next(), by >> 4)]);
+    }
+    let lines = spelled(lines);
+    assert!(lines.len() >= 540, "{} lines", lines.len());
+    results(&lines, &all);
+}

@@ -1,0 +1,142 @@
+//! Which target and which version of PTX the module says: the lowest that have everything it uses.
+
+use roundonce_isa::{Gate, Range, SmTarget, SmVariant, Variants, Version};
+
+use super::super::Options;
+
+/// The target where none is asked for and nothing needs a later one: the oldest that both supported assemblers compile
+/// for, and the first with a fused multiply-add of bf16.
+const TARGET: u32 = 80;
+/// `mov` of a vector with a place that is not used.
+const VERSION: Version = Version(7, 1);
+
+/// What a module needs.
+pub(super) struct Needs {
+    asked_target: Option<SmTarget>,
+    asked_version: Option<Version>,
+    /// Whether textures have samplers of their own, where there are textures.
+    separate_samplers: Option<bool>,
+    /// The machine that computes the program's matrix products.
+    machine: Option<(SmTarget, String)>,
+    /// Everything used whose gate is above the lowest target or version, each once, with its spelling.
+    gates: Vec<(Gate, String)>,
+}
+
+impl Needs {
+    pub(super) fn new(options: &Options<'_>) -> Needs {
+        Needs {
+            asked_target: options.target,
+            asked_version: options.version,
+            gates: Vec::new(),
+            machine: None,
+            separate_samplers: None,
+        }
+    }
+
+    pub(super) const fn asked_target(&self) -> Option<SmTarget> {
+        self.asked_target
+    }
+
+    /// Whether something may be used without a later target than is asked for, or than the lowest.
+    pub(super) fn has(&self, gate: &Gate) -> bool {
+        let target = self.asked_target.unwrap_or(SmTarget::from(TARGET));
+        gate.has_target(target) && self.asked_version.is_none_or(|version| gate.version.holds(version))
+    }
+
+    /// Whether it may be used at all.
+    pub(super) fn may_have(&self, gate: &Gate) -> bool {
+        gate.holds(self.asked_target, self.asked_version)
+    }
+
+    /// Something is used; `Err` says what it needs where what is asked for has it not.
+    pub(super) fn using(&mut self, gate: Gate, spelling: &[&str]) -> Result<(), String> {
+        if !self.may_have(&gate) {
+            return Err(format!("`{}` needs {gate}", spelling.concat()));
+        }
+        let low = self.asked_target.is_none() && !gate.has_target(SmTarget::from(TARGET));
+        let old = self.asked_version.is_none() && gate.version.first > VERSION;
+        if (low || old) && !self.gates.iter().any(|(known, _)| *known == gate) {
+            self.gates.push((gate, spelling.concat()));
+        }
+        Ok(())
+    }
+
+    /// Whether the module says that textures have samplers of their own.
+    pub(super) fn has_separate_samplers(&self) -> bool {
+        self.separate_samplers == Some(true)
+    }
+
+    /// Textures are read with samplers of their own or with those of the images: a module has one of both.
+    pub(super) fn textures(&mut self, separate: bool) -> Result<(), String> {
+        match self.separate_samplers.replace(separate) {
+            Some(known) if known != separate => {
+                Err("a module has textures with samplers of their own or without, not both".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Matrices are multiplied as a machine does it; `Err` where others were as another does.
+    pub(super) fn using_machine(&mut self, machine: SmTarget, spelling: &str) -> Result<(), String> {
+        match &self.machine {
+            Some((known, other)) if *known != machine => {
+                Err(format!("`{spelling}` is computed as {machine} does it, `{other}` as {known}: no target does both"))
+            }
+            _ => {
+                self.machine = Some((machine, spelling.to_owned()));
+                Ok(())
+            }
+        }
+    }
+
+    /// What the module says.
+    pub(super) fn decided(&self) -> Result<(SmTarget, Version), String> {
+        let target = self.asked_target.unwrap_or_else(|| self.lowest_target());
+        if let Some((gate, spelling)) = self.gates.iter().find(|(gate, _)| !gate.has_target(target)) {
+            return Err(format!("`{spelling}` needs {gate}, another instruction {target}: no target has both"));
+        }
+        let Some(first) = roundonce_ptx::first_version(target) else { return Err(format!("there is no `{target}`")) };
+        let needed = self.gates.iter().map(|(gate, _)| gate.version.first).max();
+        let version = needed.unwrap_or(VERSION).max(VERSION).max(first);
+        match self.asked_version {
+            Some(asked) if asked < version => Err(format!("PTX {asked} is too old: {version} is needed for {target}")),
+            Some(asked) => Ok((target, asked)),
+            None => Ok((target, version)),
+        }
+    }
+
+    fn lowest_target(&self) -> SmTarget {
+        if let Some((machine, _)) = self.machine {
+            return machine;
+        }
+        let number = self.gates.iter().map(|(gate, _)| first_number(gate)).max().unwrap_or(TARGET);
+        let specific = self.gates.iter().any(|(gate, _)| gate.variants != Variants::All);
+        SmTarget { number: number.max(TARGET), variant: specific.then_some(SmVariant::Architecture) }
+    }
+}
+
+/// The first target of a gate.
+fn first_number(gate: &Gate) -> u32 {
+    match gate.variants {
+        Variants::All | Variants::Specific => gate.target.first,
+        Variants::SpecificOf(numbers) | Variants::Architecture(numbers) => {
+            numbers.first().copied().unwrap_or(gate.target.first)
+        }
+    }
+}
+
+/// A gate of a first version and a first target.
+pub(super) const fn since(major: u16, minor: u16, target: u32) -> Gate {
+    Gate::since(Version(major, minor), target)
+}
+
+/// The gate of something that the `a` variants from a target on have.
+pub(super) const fn architecture(major: u16, minor: u16, target: u32) -> Gate {
+    Gate::of(Range::new(Version(major, minor)), Range::new(target), Variants::Specific)
+}
+
+/// Every target, the oldest that is written first.
+pub(super) fn machines() -> impl Iterator<Item = SmTarget> {
+    let all = roundonce_ptx::targets().filter_map(|name| name.parse::<SmTarget>().ok());
+    all.filter(|target| target.number >= TARGET && target.variant != Some(SmVariant::Family))
+}

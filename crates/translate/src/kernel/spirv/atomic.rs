@@ -1,0 +1,133 @@
+//! Atomics on memory. What OpenCL has no instruction for is a loop that computes the new value and exchanges it where the
+//! old one still stands.
+
+use roundonce_arith::{Operation, Rounding};
+use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space};
+
+use super::body::{Body, Result};
+use super::ids::{Id, Ty};
+
+/// The scope of all of a launch's threads.
+const DEVICE: u64 = 1;
+
+impl Body<'_> {
+    pub(super) fn atomic(&mut self, op: &Op) -> Result {
+        let Op::Atomic { d, kind, space, bytes, address, offset, b, c, high } = op else { return Ok(()) };
+        if high.is_some() {
+            return Err("an atomic on 128 bits".to_owned());
+        }
+        let int = match bytes {
+            4 => Ty::U32,
+            8 if self.options.environment().full_opencl().is_some() => {
+                return Err("an atomic on 64 bits, which OpenCL's environments lack".to_owned());
+            }
+            8 => {
+                self.module.capability("Int64Atomics");
+                Ty::U64
+            }
+            _ => return Err(format!("an atomic on {} bits", 8 * bytes)),
+        };
+        let (ty, sum) = match kind {
+            AtomicKind::Float { operation, lanes: 1 } => {
+                // PTX never flushes what is shared.
+                if *space == Space::Generic && operation.flush && self.has_windows() {
+                    return Err("an atomic sum that is flushed unless its address leads to shared memory".to_owned());
+                }
+                let operation = Operation { flush: operation.flush && *space != Space::Shared, ..*operation };
+                let ty = Ty::of_format(operation.format).filter(|ty| ty.bits() == int.bits());
+                let ty = ty.ok_or("an atomic sum in this format")?;
+                let mode = self.mode(ty);
+                let is_native =
+                    operation.rounding == Rounding::NearestEven && !mode.toward_zero && mode.flush == operation.flush;
+                if is_native { (ty, None) } else { (int, Some(operation)) }
+            }
+            AtomicKind::Float { .. } => return Err("an atomic sum of packed floats".to_owned()),
+            _ => (int, None),
+        };
+        let pointer = self.pointer(*space, *address, *offset, ty, 1)?;
+        let (scope, relaxed) = (Id::constant(Ty::U32, DEVICE), Id::constant(Ty::U32, 0));
+        let value = self.read_as(*b, ty);
+        let args = [pointer, scope, relaxed, value];
+        let old = match kind {
+            AtomicKind::Int(op) => {
+                let opcode = match op {
+                    IntOp::Add => "OpAtomicIAdd",
+                    IntOp::And => "OpAtomicAnd",
+                    IntOp::Or => "OpAtomicOr",
+                    IntOp::Xor => "OpAtomicXor",
+                    IntOp::Min(Signedness::Signed) => "OpAtomicSMin",
+                    IntOp::Min(Signedness::Unsigned) => "OpAtomicUMin",
+                    IntOp::Max(Signedness::Signed) => "OpAtomicSMax",
+                    IntOp::Max(Signedness::Unsigned) => "OpAtomicUMax",
+                    _ => return Err("this combination".to_owned()),
+                };
+                self.emit(ty, opcode, &args)
+            }
+            AtomicKind::Exchange => self.emit(ty, "OpAtomicExchange", &args),
+            AtomicKind::CompareAndSwap => {
+                let new = self.read_as(*c, ty);
+                self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, relaxed, relaxed, new, value])
+            }
+            AtomicKind::Float { .. } => match sum {
+                None => {
+                    self.module.extension("SPV_EXT_shader_atomic_float_add");
+                    let capability = if ty == Ty::F64 { "AtomicFloat64AddEXT" } else { "AtomicFloat32AddEXT" };
+                    self.module.capability(capability);
+                    self.emit(ty, "OpAtomicFAddEXT", &args)
+                }
+                Some(operation) => self.exchange_loop(pointer, ty, |body, old| {
+                    let old = body.scratch(old, ty);
+                    let (sum, of) = body.family(&operation, &[old, *b, Operand::ZERO])?;
+                    Ok(body.bitcast(sum, of, ty))
+                })?,
+            },
+            AtomicKind::FloatMinMax { max, format, lanes: 1 } if format.width() == int.bits() => {
+                let flush = self.shape.mode(*format).flush;
+                if flush {
+                    return Err("an atomic extremum where the kernel flushes subnormals".to_owned());
+                }
+                self.exchange_loop(pointer, ty, |body, old| {
+                    let old = body.scratch(old, ty);
+                    let (value, of) = body.extremum(*max, (*format, false), (false, false), [old, *b])?;
+                    Ok(body.bitcast(value, of, ty))
+                })?
+            }
+            AtomicKind::Increment => self.exchange_loop(pointer, ty, |body, old| {
+                let more = body.emit(ty, "OpIAdd", &[old, Id::constant(ty, 1)]);
+                let below = body.emit(Ty::Bool, "OpULessThan", &[old, value]);
+                Ok(body.select(ty, below, more, Id::constant(ty, 0)))
+            })?,
+            AtomicKind::Decrement => self.exchange_loop(pointer, ty, |body, old| {
+                let less = body.emit(ty, "OpISub", &[old, Id::constant(ty, 1)]);
+                // Of 0 it is the largest number, which is not below the operand.
+                let within = body.emit(Ty::Bool, "OpULessThan", &[less, value]);
+                Ok(body.select(ty, within, less, value))
+            })?,
+            AtomicKind::Arrive => return Err("a barrier object".to_owned()),
+            AtomicKind::FloatMinMax { .. } => return Err("an atomic extremum of packed floats".to_owned()),
+        };
+        if let Some(d) = d {
+            self.write(*d, old, ty);
+        }
+        Ok(())
+    }
+
+    /// The old value, once nothing has come between reading it and writing what is made of it.
+    fn exchange_loop(&mut self, pointer: Id, ty: Ty, new: impl FnOnce(&mut Self, Id) -> Result<Id>) -> Result<Id> {
+        let (scope, relaxed) = (Id::constant(Ty::U32, DEVICE), Id::constant(Ty::U32, 0));
+        let seen = self.local_variable(ty);
+        let start = self.emit(ty, "OpAtomicLoad", &[pointer, scope, relaxed]);
+        self.effect("OpStore", &[seen, start]);
+        let (again, behind) = (self.module.label(), self.module.label());
+        self.effect("OpBranch", &[again]);
+        self.label(again);
+        let old = self.emit(ty, "OpLoad", &[seen]);
+        let value = new(self, old)?;
+        let found = self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, relaxed, relaxed, value, old]);
+        self.effect("OpStore", &[seen, found]);
+        let done = self.emit(Ty::Bool, "OpIEqual", &[found, old]);
+        self.effect("OpBranchConditional", &[done, behind, again]);
+        self.label(behind);
+        Ok(old)
+    }
+}

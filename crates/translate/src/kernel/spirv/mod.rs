@@ -1,0 +1,154 @@
+//! A program as SPIR-V for OpenCL: text that spirv-as reads.
+//!
+//! A kernel is its blocks, one for one; registers are results where they can be and variables elsewhere. Rounding and
+//! subnormals are said by execution modes (SPV_KHR_float_controls), and contraction is off; what the modes cannot say is
+//! computed in f64 and rounded once (`exact`), and what SPIR-V leaves undefined of integers is chosen (`integer`).
+//!
+//! Reading order: `shape` (what is known of a kernel), `body` (values and blocks), `memory`, `operation` (the table), then
+//! one file a family.
+
+mod atomic;
+mod body;
+mod convert;
+mod exact;
+mod float;
+mod group;
+mod ids;
+mod integer;
+mod memory;
+mod module;
+mod operation;
+mod shape;
+
+use std::fmt::Write as _;
+
+use roundonce_ir::{Kernel, Program, scalarize};
+use roundonce_isa::{Finding, Location, Version};
+
+use super::{Options, Translation};
+use crate::rules;
+use body::Body;
+use ids::Type;
+use memory::Parameters;
+use module::Module;
+
+/// The program in SPIR-V for OpenCL.
+///
+/// # Errors
+/// What has no counterpart, each with its place.
+///
+/// ```
+/// use roundonce_ir::{Block, Kernel, Program, Terminator};
+/// use roundonce_translate::kernel::{Options, spirv};
+/// let mut kernel = Kernel::new("nothing");
+/// kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, loc: 0 });
+/// let text = spirv::write(&Program::of(kernel), &Options::default()).unwrap().text;
+/// assert!(text.contains("OpEntryPoint Kernel %nothing \"nothing\"\n"));
+/// ```
+pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Vec<Finding>> {
+    if program.address_bits != 64 {
+        let what = format!("addresses of {} bits: kernels are written for 64", program.address_bits);
+        return Err(vec![rules::NO_COUNTERPART.finding(Location::Whole, what)]);
+    }
+    let environment = options.environment();
+    let mut module = Module::new();
+    let mut findings = Vec::new();
+    let names: Vec<_> = program.kernels.iter().map(|kernel| module.named(&kernel.name)).collect();
+    let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);
+    let (mut arguments, mut losses) = (Vec::new(), Vec::new());
+    for (kernel, name) in program.kernels.iter().zip(names) {
+        let kernel = scalarize(kernel);
+        let params = Parameters::of(&mut module, program, &kernel, &mut findings);
+        arguments.push(params.arguments.clone());
+        let mut body = Body::new(&mut module, &kernel, options, &variables, params);
+        body.run();
+        let written = body.written(name);
+        findings.extend(written.findings);
+        losses.extend(written.losses);
+    }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let version = environment.version().min(Version(1, 3));
+    Ok(Translation { text: module.finish(version), arguments, losses })
+}
+
+/// What is left of a body.
+struct Written {
+    findings: Vec<Finding>,
+    losses: Vec<Finding>,
+}
+
+impl Body<'_> {
+    /// Puts the kernel into its module.
+    fn written(mut self, name: ids::Id) -> Written {
+        let params = std::mem::take(&mut self.params.declared);
+        let types: Vec<Type> = params.iter().map(|&(_, ty)| ty).collect();
+        let function_type = self.module.function_type(&types);
+        let kernel: &Kernel = self.kernel;
+        let mut out = std::mem::take(&mut self.module.functions);
+        self.module.put(&mut out, name);
+        let _ = writeln!(out, " = OpFunction %void None {function_type}");
+        for (id, ty) in params {
+            self.module.put(&mut out, id);
+            out.push_str(" = OpFunctionParameter ");
+            ty.write(&mut out);
+            out.push('\n');
+        }
+        let first = self.module.label();
+        self.module.put(&mut out, first);
+        out.push_str(" = OpLabel\n");
+        out.push_str(&self.declarations());
+        self.local_memory(&mut out);
+        out.push_str(&self.prologue);
+        out.push_str("OpBranch ");
+        let entry = self.entry();
+        self.module.put(&mut out, entry);
+        out.push('\n');
+        out.push_str(&self.out);
+        out.push_str("OpFunctionEnd\n");
+        self.module.functions = out;
+
+        let mut line = std::mem::take(&mut self.module.entry_points);
+        line.push_str("OpEntryPoint Kernel ");
+        self.module.put(&mut line, name);
+        module::quoted(&mut line, &kernel.name);
+        line.pop();
+        for &id in &self.interface {
+            line.push(' ');
+            self.module.put(&mut line, id);
+        }
+        line.push('\n');
+        self.module.entry_points = line;
+        self.execution_modes(name);
+        Written { findings: self.findings, losses: self.losses }
+    }
+
+    fn execution_modes(&mut self, name: ids::Id) {
+        let mut modes = std::mem::take(&mut self.module.modes);
+        let mut declare = |module: &mut Module, mode: &str| {
+            modes.push_str("OpExecutionMode ");
+            module.put(&mut modes, name);
+            let _ = writeln!(modes, " {mode}");
+        };
+        declare(self.module, "ContractionOff");
+        if self.has_warps {
+            self.module.capability("SubgroupDispatch");
+            declare(self.module, "SubgroupSize 32");
+        }
+        if let Some([x, y, z]) = self.kernel.required_block {
+            declare(self.module, &format!("LocalSize {x} {y} {z}"));
+        }
+        for (place, width) in [16, 32, 64].into_iter().enumerate().filter(|&(place, _)| self.widths[place]) {
+            let mode = self.shape.modes[place];
+            let rounding = if mode.toward_zero { "RoundingModeRTZ" } else { "RoundingModeRTE" };
+            let subnormals = if mode.flush { "DenormFlushToZero" } else { "DenormPreserve" };
+            self.module.extension("SPV_KHR_float_controls");
+            for mode in [rounding, subnormals, "SignedZeroInfNanPreserve"] {
+                self.module.capability(mode);
+                declare(self.module, &format!("{mode} {width}"));
+            }
+        }
+        self.module.modes = modes;
+    }
+}
