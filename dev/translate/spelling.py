@@ -226,10 +226,6 @@ def judge_c(tools, folder, number, spelling, types, way):
 JUDGES = {"cuda": judge_cuda, "glsl": judge_glsl, "c": judge_c}
 
 
-def by_component(types):
-    return {letter: element(ty)[0] for letter, ty in types.items()}
-
-
 def forms(every):
     said = run(ROUNDONCE, "forms", "--format", "json").stdout.splitlines()
     rows = [json.loads(line) for line in said]
@@ -285,19 +281,16 @@ def main():
                     continue
                 answer = json.loads(said.stdout)
                 for way in answer["ways"]:
-                    # Of several components the type is the packed one only where one of it computes them all.
+                    # What is written once for each component is judged where it is the scalar form's.
                     types = answer["types"]
-                    if way["components"] == 1:
-                        types = by_component(types)
+                    if any(element(ty)[1] != way["components"] for ty in types.values()):
+                        continue
                     key = (language, json.dumps([way["code"], way["around"], types]))
                     if key in seen:
                         continue
                     seen.add(key)
                     number += 1
-                    source = spelling
-                    if types != answer["types"]:
-                        continue
-                    problem = judged(tools, folder, number, source, types, way)
+                    problem = judged(tools, folder, number, spelling, types, way)
                     counted[language] += 1
                     if problem is not None:
                         wrong.append((f"{language} of {spelling}: {way['code']}", problem))

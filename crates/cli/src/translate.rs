@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use roundonce::answers::{
-    AskedExpression, Noted, TranslationAnswer, TranslationOutcome, is_spelling, literal_type, translate_expression,
+    AskedExpression, CounterpartAnswer, CounterpartOutcome, Noted, is_spelling, literal_type, translate_expression,
     translate_instruction,
 };
 use roundonce::arith::Format as Lane;
 use roundonce::translate::instruction::Language;
+use roundonce::translation::To;
 use roundonce::why::{Language as Rules, LiteralTypes};
 use roundonce::{Profile, SmTarget};
 
@@ -52,9 +53,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
     target: Option<SmTarget>,
     #[command(flatten)]
-    kernels: KernelArguments,
-    #[command(flatten)]
     format: FormatArgument,
+    #[command(flatten)]
+    kernels: KernelArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if file.as_os_str() == "-" || file.is_file() || KernelLanguage::of(file).is_some() {
         return translate_kernel::run(
             file,
-            arguments.to,
+            module_language(arguments.to)?,
             arguments.target,
             &arguments.kernels,
             arguments.format.format,
@@ -84,10 +85,19 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         Format::Json => output::json(&answer)?,
         Format::Text => output::lines(&answer.lines())?,
     }
-    Ok(if answer.outcome == TranslationOutcome::NoCounterpart { Status::Found } else { Status::Done })
+    Ok(if answer.outcome == CounterpartOutcome::NoCounterpart { Status::Found } else { Status::Done })
 }
 
-fn expression(arguments: &Arguments, text: &str) -> Result<TranslationAnswer, Failure> {
+/// The languages in which whole modules are written.
+fn module_language(to: Language) -> Result<To, Failure> {
+    match to {
+        Language::Ptx => Ok(To::Ptx),
+        Language::SpirV => Ok(To::Spirv),
+        _ => Err(Failure::Unsupported(format!("a kernel in {}: kernels are written in PTX and SPIR-V", to.name()))),
+    }
+}
+
+fn expression(arguments: &Arguments, text: &str) -> Result<CounterpartAnswer, Failure> {
     let mut types = BTreeMap::new();
     for given in &arguments.types {
         let unreadable = || Failure::Input(format!("`{given}` is not NAME=TYPE"));

@@ -6,7 +6,6 @@ use clap::Args;
 use roundonce::answers::{Checked, TranslatedModule, located};
 use roundonce::kernel::{Choice, Source};
 use roundonce::spirv::{self, Environment};
-use roundonce::translate::instruction::Language;
 use roundonce::translation::{NoTranslation, Options, To, Translated, Verification, translate};
 use roundonce::{SmTarget, Version};
 
@@ -53,20 +52,11 @@ pub(crate) struct KernelArguments {
 /// Exit 1 where something has no counterpart, or what was compared is not equal.
 pub(crate) fn run(
     file: &Path,
-    to: Language,
+    to: To,
     target: Option<SmTarget>,
     arguments: &KernelArguments,
     format: Format,
 ) -> Ended {
-    let to = match to {
-        Language::Ptx => To::Ptx,
-        Language::SpirV => To::Spirv,
-        other => {
-            let message =
-                format!("{}: kernels are translated to PTX and SPIR-V, not to {}", file.display(), other.name());
-            return Err(Failure::Unsupported(message));
-        }
-    };
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
     let choice = Choice {
         entry: arguments.entry.clone(),

@@ -1,8 +1,8 @@
 //! Every counterpart of every spelling of every row gives the source's bits: by the steps that it says it takes, and, of
 //! PTX and SPIR-V, by its text, read by its own front end and run. Machine code is assembled.
 
+mod counterparts;
 mod reader;
-mod translated_forms;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +99,7 @@ fn texts_give_the_sources_bits(to: Language, least: usize, module: impl Fn(&Coun
             }
             keep(to, seen.len(), &text);
             let source = if to == Language::Ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
-            let results = translated_forms::run(source, &operation, counterpart.components, &triples);
+            let results = counterparts::run(source, &operation, counterpart.components, &triples);
             for (triple, found) in triples.iter().zip(results) {
                 let expected = of_source(&operation, triple);
                 assert!(
@@ -114,12 +114,12 @@ fn texts_give_the_sources_bits(to: Language, least: usize, module: impl Fn(&Coun
 
 #[test]
 fn ptx_texts_give_the_sources_bits() {
-    texts_give_the_sources_bits(Language::Ptx, 200, translated_forms::ptx_module);
+    texts_give_the_sources_bits(Language::Ptx, 200, counterparts::ptx_module);
 }
 
 #[test]
 fn spirv_texts_give_the_sources_bits() {
-    texts_give_the_sources_bits(Language::SpirV, 60, translated_forms::spirv_module);
+    texts_give_the_sources_bits(Language::SpirV, 60, counterparts::spirv_module);
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn expressions_give_their_evaluations_bits() {
             let mut counterpart = found.into_iter().next().unwrap();
             (counterpart.code, counterpart.around) = (way.code.clone(), way.around.clone());
             // A name that the expression does not use is read all the same.
-            let module = translated_forms::spirv_module(&counterpart, &operation);
+            let module = counterparts::spirv_module(&counterpart, &operation);
             let triples = operands("fma.rn.f32", 128 * 4);
-            let results = translated_forms::run(Source::SpirvText(&module), &operation, 1, &triples);
+            let results = counterparts::run(Source::SpirvText(&module), &operation, 1, &triples);
             for (triple, found) in triples.iter().zip(results) {
                 let value = |at: usize| Typed { format: Format::F32, bits: triple[at] };
                 let names =

@@ -3,29 +3,29 @@
 
 mod bits;
 mod completions;
+mod counterpart;
 mod describe;
 mod diff;
 mod eval;
 mod findings;
 mod forms;
 mod run;
-mod translate;
-mod translate_kernel;
+mod translation;
 mod why;
 
 pub use bits::bits;
 pub use completions::{Completion, completions};
+pub use counterpart::{
+    AskedExpression, CounterpartAnswer, CounterpartOutcome, RefusalAnswer, Way, is_spelling, translate_expression,
+    translate_instruction,
+};
 pub use describe::{Described, describe, literal};
 pub use diff::{Compared, between, equal};
 pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_operand, operands};
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
-pub use translate::{
-    AskedExpression, RefusalAnswer, TranslationAnswer, TranslationOutcome, Way, is_spelling, translate_expression,
-    translate_instruction,
-};
-pub use translate_kernel::{TranslatedKernel, TranslatedModule, VerifiedKernel};
+pub use translation::{TranslatedKernel, TranslatedModule, VerifiedKernel};
 pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
 
 use crate::Finding;

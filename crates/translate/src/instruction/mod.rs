@@ -132,7 +132,7 @@ pub struct Refusal {
     /// Why, in sentences, with the document.
     pub reasons: Vec<&'static str>,
     /// What comes nearest.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<Box<Nearest>>,
 }
 
 /// The nearest spelling.
@@ -329,7 +329,7 @@ fn refusal(recipe: &Recipe, writer: &dyn Writer) -> Refusal {
         if let Some(counterpart) = counterparts(&relaxed, writer).into_iter().next() {
             let fields: Vec<&str> = relaxations.map(|(_, (field, _))| *field).collect();
             let nearest = Nearest { counterpart, operation: relaxed.operation, is_open: false };
-            return Refusal { reasons: writer.reasons(&fields), fields, nearest: Some(nearest) };
+            return Refusal { reasons: writer.reasons(&fields), fields, nearest: Some(Box::new(nearest)) };
         }
     }
     let fields = vec!["operand types"];

@@ -40,7 +40,7 @@ pub(super) fn refusal(recipe: &Recipe, to: Language) -> Refusal {
     if nearest.is_none() {
         fields.push("operand types");
     }
-    Refusal { fields, reasons, nearest }
+    Refusal { fields, reasons, nearest: nearest.map(Box::new) }
 }
 
 fn nearest(operation: &Operation, is_metal: bool) -> Option<Nearest> {

@@ -70,8 +70,7 @@ impl Writer for Sass<'_> {
 
 /// The instruction on registers; `None` where a constant cannot stand.
 fn code(form: &Form, spelling: &str, recipe: &Recipe, names: &Names, negates: bool) -> Option<Text> {
-    let mut text = Text::default();
-    text.gate = Some(form.gate);
+    let mut text = Text { gate: Some(form.gate), ..Text::default() };
     let is_uniform = form.mnemonic.starts_with('U');
     let register = |name: &str| match name.find('R') {
         Some(at) if is_uniform => format!("{}U{}", &name[..at], &name[at..]),

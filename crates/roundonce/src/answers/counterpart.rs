@@ -19,7 +19,7 @@ use crate::{TABLES, Target, instruction};
 /// What a translation comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TranslationOutcome {
+pub enum CounterpartOutcome {
     /// The same bits for all operands.
     Equal,
     /// The same bits wherever the language says what they are; what it leaves open is listed.
@@ -30,7 +30,7 @@ pub enum TranslationOutcome {
 
 /// An instruction or an expression in another language.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TranslationAnswer {
+pub struct CounterpartAnswer {
     /// What was asked.
     pub source: String,
     /// The language.
@@ -39,7 +39,7 @@ pub struct TranslationAnswer {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub types: BTreeMap<&'static str, String>,
     /// What it comes to.
-    pub outcome: TranslationOutcome,
+    pub outcome: CounterpartOutcome,
     /// Every way to write it, the plainest first.
     pub ways: Vec<Way>,
     /// Why there is none.
@@ -104,17 +104,17 @@ pub fn is_spelling(text: &str) -> bool {
 ///
 /// ```
 /// use roundonce::Profile;
-/// use roundonce::answers::{TranslationOutcome, translate_instruction};
+/// use roundonce::answers::{CounterpartOutcome, translate_instruction};
 /// use roundonce::translate::instruction::Language;
 /// let found = translate_instruction("fma.rz.ftz.f32", Language::Sass, None, &Profile::NVIDIA).unwrap().answer;
-/// assert_eq!((found.outcome, found.ways[0].spelling.as_str()), (TranslationOutcome::Equal, "FFMA.FTZ.RZ"));
+/// assert_eq!((found.outcome, found.ways[0].spelling.as_str()), (CounterpartOutcome::Equal, "FFMA.FTZ.RZ"));
 /// ```
 pub fn translate_instruction(
     spelling: &str,
     to: Language,
     target: Option<SmTarget>,
     profile: &Profile,
-) -> Result<Noted<TranslationAnswer>, NoAnswer> {
+) -> Result<Noted<CounterpartAnswer>, NoAnswer> {
     let source = instruction(spelling, &Target::default())?;
     let mut notes = Vec::new();
     if source.recipe.contractible {
@@ -138,17 +138,17 @@ pub fn translate_instruction(
             (ways, None)
         }
     };
-    let answer = TranslationAnswer { types: types(&source.recipe), ..answer(spelling, to, ways, refusal) };
+    let answer = CounterpartAnswer { types: types(&source.recipe), ..answer(spelling, to, ways, refusal) };
     Ok(Noted { answer, notes })
 }
 
-fn answer(source: &str, to: Language, ways: Vec<Way>, refusal: Option<RefusalAnswer>) -> TranslationAnswer {
+fn answer(source: &str, to: Language, ways: Vec<Way>, refusal: Option<RefusalAnswer>) -> CounterpartAnswer {
     let outcome = match ways.iter().map(|way| way.open.len()).min() {
-        None => TranslationOutcome::NoCounterpart,
-        Some(0) => TranslationOutcome::Equal,
-        Some(_) => TranslationOutcome::EqualWhereDetermined,
+        None => CounterpartOutcome::NoCounterpart,
+        Some(0) => CounterpartOutcome::Equal,
+        Some(_) => CounterpartOutcome::EqualWhereDetermined,
     };
-    TranslationAnswer { source: source.to_owned(), to: to.name(), types: BTreeMap::new(), outcome, ways, refusal }
+    CounterpartAnswer { source: source.to_owned(), to: to.name(), types: BTreeMap::new(), outcome, ways, refusal }
 }
 
 /// The types of operands and result, as PTX names them: `f32`, `f16x2`.
@@ -216,7 +216,7 @@ pub fn translate_expression(
     asked: &AskedExpression<'_>,
     to: Language,
     profile: &Profile,
-) -> Result<TranslationAnswer, NoAnswer> {
+) -> Result<CounterpartAnswer, NoAnswer> {
     let text = asked.expression;
     let typed = |name: String| {
         let format = asked.types.get(&name).copied().unwrap_or(asked.ty);
@@ -315,17 +315,17 @@ fn steps(expr: &Expr, evaluation: &Evaluation, names: &BTreeMap<String, Literal>
     Ok(Expression { steps, negate_result: plan.negate_result })
 }
 
-impl TranslationAnswer {
+impl CounterpartAnswer {
     /// The answer for a reader.
     pub fn lines(&self) -> Vec<Line> {
         let Self { source, to, .. } = self;
         let mut lines = Vec::new();
         let verdict = match self.outcome {
-            TranslationOutcome::Equal => format!("{source} in {to}: equal"),
-            TranslationOutcome::EqualWhereDetermined => {
+            CounterpartOutcome::Equal => format!("{source} in {to}: equal"),
+            CounterpartOutcome::EqualWhereDetermined => {
                 format!("{source} in {to}: equal where {to} says what the bits are")
             }
-            TranslationOutcome::NoCounterpart => {
+            CounterpartOutcome::NoCounterpart => {
                 let fields = self.refusal.as_ref().map_or(String::new(), |refusal| refusal.fields.join(", "));
                 format!("{source} has no counterpart in {to}: {fields}")
             }
