@@ -10,6 +10,7 @@ mod findings;
 mod forms;
 mod run;
 mod why;
+mod why_arrays;
 
 pub use bits::bits;
 pub use completions::{Completion, completions};
@@ -19,7 +20,8 @@ pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, 
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
-pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
+pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, why};
+pub use why_arrays::{AboutArrays, ArrayValue, AskedArrays, why_arrays};
 
 use crate::Finding;
 use crate::kernel;
