@@ -15,8 +15,8 @@ for tool in "$rustc" "$cargo"; do
     command -v "$tool" >/dev/null || missing "there is no $tool: apt-get install rustc-web cargo-web rust-web-src lld," \
         "or name others in WASM_RUSTC and WASM_CARGO"
 done
-for tool in node npm; do
-    command -v $tool >/dev/null || missing "there is no $tool: the bundle needs Node 20 or newer"
+for tool in node npm python3; do
+    command -v $tool >/dev/null || missing "there is no $tool: the bundle needs Node 20 or newer, and Python for the list of licences"
 done
 sysroot=$("$rustc" --print sysroot)
 standard=()
@@ -47,6 +47,7 @@ cd web
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error
 npm run --silent check
 node bundle.mjs ../target/wasm/package dist
+(cd .. && python3 dev/release/third_party.py bindings/wasm/Cargo.toml roundonce-wasm $target > web/dist/THIRD-PARTY.txt)
 size=$(gzip -9 -c dist/roundonce.wasm | wc -c)
 printf 'web/dist: %s bytes of WebAssembly, %s by gzip\n' "$(wc -c < dist/roundonce.wasm)" "$size"
 [ "$size" -le 1500000 ] || missing "the engine takes $size bytes by gzip: at most 1,500,000 are allowed"

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the licences of what the binaries are linked with: every crate, its licence, the texts that it comes with."""
+"""Prints the licences of what is linked with a package: every crate, its licence, the texts that it comes with.
+
+    dev/release/third_party.py                              of the command and of the Python package
+    dev/release/third_party.py MANIFEST PACKAGE TARGET      of another one
+"""
 
 import json
 import pathlib
 import subprocess
+import sys
 
 TEXTS = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "COPYRIGHT*", "UNLICENSE*")
 # What the linker adds to it.
@@ -14,10 +19,10 @@ LLVM's libunwind and compiler-rt: Apache-2.0 WITH LLVM-exception, https://llvm.o
 """
 
 
-def linked(manifest: str, root: str) -> dict:
+def linked(manifest: str, root: str, target: str = "x86_64-unknown-linux-musl") -> dict:
     """The packages that `root` is linked with, by id: no dependency of a build or a test."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--all-features", "--manifest-path", manifest]
-    command += ["--filter-platform", "x86_64-unknown-linux-musl"]
+    command += ["--filter-platform", target]
     metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
@@ -34,7 +39,8 @@ def linked(manifest: str, root: str) -> dict:
 
 
 def main() -> None:
-    packages = {**linked("Cargo.toml", "roundonce-cli"), **linked("bindings/python/Cargo.toml", "roundonce-python")}
+    asked = [sys.argv[1:]] if sys.argv[1:] else [["Cargo.toml", "roundonce-cli"], ["bindings/python/Cargo.toml", "roundonce-python"]]
+    packages = {key: package for words in asked for key, package in linked(*words).items()}
     # The same text under several crates is printed once.
     texts: dict = {}
     print("roundonce is linked with these; their licences follow.\n")

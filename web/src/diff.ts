@@ -39,10 +39,10 @@ async function answer({ a = "", b = "", t = "" }: Params, page: Page): Promise<A
     summary: verdict,
     content: [
       head,
-      often ? h("p", { class: "meaning" }, `${share} % differ ${often.data}, by up to ${often.most_ulps} ulps. The simplest input that shows it:`) : undefined,
+      often ? h("p", { class: "meaning" }, `${share} % differ ${often.data}, by up to ${often.most_ulps.toLocaleString("en")} ulps. The simplest input that shows it:`) : undefined,
       table("Inputs", ["", "bits", "sign, exponent, significand", "value"], comparison.inputs.map(input)),
       table("Results", ["", "bits", "sign, exponent, significand", "value"], [result(a, comparison.first), result(b, comparison.second)]),
-      comparison.ulps ? h("p", { class: "lost" }, comparison.ulps === 1 ? "1 ulp apart" : `${comparison.ulps} ulps apart`) : undefined,
+      comparison.ulps ? h("p", { class: "lost" }, comparison.ulps === 1 ? "1 ulp apart" : `${comparison.ulps.toLocaleString("en")} ulps apart`) : undefined,
       ...remarks(reply),
       h("details", {}, h("summary", {}, "As the command prints it"), printed),
     ],

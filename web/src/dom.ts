@@ -37,6 +37,11 @@ export function prose(text: string): Child[] {
   return text.split("`").map((piece, at) => (at % 2 === 1 ? code(piece) : piece));
 }
 
+/** A cell of a table: sentences are wrapped, but not into columns of single words. */
+function cell(content: Child): HTMLElement {
+  return h("td", { class: typeof content === "string" && content.length > 20 ? "sentence" : undefined }, content);
+}
+
 /** A table; the first cell of a row is its heading. */
 export function table(caption: string, head: string[], rows: Child[][]): HTMLElement {
   return h(
@@ -51,7 +56,7 @@ export function table(caption: string, head: string[], rows: Child[][]): HTMLEle
         "tbody",
         {},
         ...rows.map(([first, ...rest]) =>
-          h("tr", {}, h("th", { scope: "row" }, first), ...rest.map((cell) => h("td", {}, cell))),
+          h("tr", {}, h("th", { scope: "row" }, first), ...rest.map(cell)),
         ),
       ),
     ),

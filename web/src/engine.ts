@@ -1,6 +1,6 @@
 // The verbs, answered by a worker.
 
-export type Verb = "bits" | "evaluate" | "explain" | "why" | "cases" | "diff" | "check" | "forms" | "run";
+export type Verb = "bits" | "evaluate" | "explain" | "why" | "cases" | "diff" | "check" | "forms" | "run" | "why_kernel";
 
 /** A piece of a line and what it is. */
 export type Piece = [role: "plain" | "strong" | "label" | "kept" | "dropped" | "faint", text: string];

@@ -44,6 +44,12 @@ function picture(svg: string): HTMLElement | undefined {
   return h("div", { class: "scroll picture", tabindex: 0, role: "group", "aria-label": "The terms aligned bit by bit" }, document.importNode(drawn, true));
 }
 
+/** One step is a sentence, several are a list. */
+function steps(all: string[]): Child {
+  const [only = "", ...rest] = all;
+  return rest.length === 0 ? h("p", { class: "meaning" }, ...prose(only)) : h("ol", { class: "steps" }, ...all.map((step) => h("li", {}, ...prose(step))));
+}
+
 function component(it: Component, spelling: string, svg: string, index: number, count: number): Child[] {
   const type = typeOf(spelling, it.result.bits);
   const digits = type === undefined ? undefined : binary(type, it.result.bits);
@@ -69,7 +75,7 @@ function component(it: Component, spelling: string, svg: string, index: number, 
       type !== undefined && digits !== undefined ? cells(type, digits) : undefined,
     ),
     picture(svg),
-    h("ol", { class: "steps" }, ...it.steps.map((step) => h("li", {}, ...prose(step)))),
+    steps(it.steps),
     h("div", { class: "pair" },
       table("Operands", ["", "bits", "sign, exponent, significand", "value", ""], it.operands.map(operand)),
       table("What the neighbours would give", ["", "bits", "value", ""], it.neighbours.map(neighbour))),

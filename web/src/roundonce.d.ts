@@ -10,4 +10,5 @@ declare module "roundonce" {
   export function check(request: string): string;
   export function forms(request: string): string;
   export function run(request: string): string;
+  export function why_kernel(request: string): string;
 }

@@ -1,10 +1,11 @@
 // A small kernel over a grid.
 
 import { fileOf } from "./check";
-import { code, h, table, type Child } from "./dom";
+import { code, h, prose, table, type Child } from "./dom";
 import type { Buffer } from "./engine";
 import { binary, strip } from "./number";
-import { quoted, remarks, words, type Answer, type Page, type Params, type View } from "./view";
+import { pieces, quoted, remarks, words, type Answer, type Page, type Params, type View } from "./view";
+import { heading, type Outcome } from "./why";
 
 interface Ran {
   kernel: string;
@@ -59,12 +60,51 @@ function buffer(it: Buffer): Child {
   return table(`${it.name} afterwards: ${it.count} × ${it.type}${shown}`, ["", "bits", isFloat ? "sign, exponent, significand" : "", "value"], rows);
 }
 
-async function answer({ text = "", entry = "", args = "", grid = "", block = "", contract = "", trace = "" }: Params, page: Page): Promise<Answer> {
-  const request = {
-    file: fileOf(text), text, args: words(args), contract, grid: extent(grid),
-    ...(entry ? { entry } : {}), ...(block ? { block: extent(block) } : {}), ...(trace === "1" ? { trace: 0 } : {}),
+interface Explained {
+  kernel: string;
+  policies: number;
+  seen: { saw: string[]; elements: number; outcome: Outcome; as_written: number; explanations: { sentence: string }[] }[];
+}
+
+const OUTCOME: Record<Outcome, string> = {
+  one: "one policy gives it",
+  several: "each part has a policy of its own",
+  ambiguous: "several policies give it",
+  consistent: "consistent with a policy: it may be an accident",
+  none: "no policy gives it",
+};
+
+/** Which policies of a compiler or a machine give the buffers that were seen. */
+async function explained(request: object, saw: string, page: Page): Promise<Answer> {
+  const reply = await page.engine.ask("why_kernel", { ...request, saw: words(saw) });
+  const [line] = reply.json;
+  if (line === undefined) return { summary: reply.error, content: remarks(reply) };
+  const it = JSON.parse(line) as Explained;
+  const seen = (seen: Explained["seen"][number]) =>
+    h(
+      "section",
+      { class: "seen" },
+      heading(seen.saw.join(", "), seen.outcome, OUTCOME),
+      h("ol", {}, ...seen.explanations.map(({ sentence }) => h("li", {}, ...prose(sentence)))),
+      h("p", { class: "hint" }, `as written, the kernel gives ${seen.as_written} of ${seen.elements} elements`),
+    );
+  return {
+    summary: it.seen.map(({ saw, outcome }) => `${saw.join(", ")}: ${OUTCOME[outcome]}`).join("; "),
+    content: [
+      h("p", { class: "meaning" }, "kernel ", code(it.kernel), `, ${it.policies} policies compared`),
+      ...remarks(reply),
+      ...it.seen.map(seen),
+      pieces(reply.lines, "Where it first differs, and what to do"),
+    ],
   };
-  const reply = await page.engine.ask("run", request);
+}
+
+async function answer({ text = "", entry = "", args = "", grid = "", block = "", saw = "", contract = "", trace = "" }: Params, page: Page): Promise<Answer> {
+  const request = {
+    file: fileOf(text), text, args: words(args), grid: extent(grid), ...(entry ? { entry } : {}), ...(block ? { block: extent(block) } : {}),
+  };
+  if (saw.trim() !== "") return explained(request, saw, page);
+  const reply = await page.engine.ask("run", { ...request, contract, ...(trace === "1" ? { trace: 0 } : {}) });
   const [line] = reply.json;
   if (line === undefined) return { summary: reply.error, content: remarks(reply) };
   const ran = JSON.parse(line) as Ran;
@@ -90,6 +130,7 @@ export const run: View = {
   fields: [
     { name: "text", label: "Module, PTX or SPIR-V text", kind: "text", value: AXPY },
     { name: "args", label: "Arguments", kind: "line", value: "out=zeros:f32:4 x=values:f32:1,0x3f800001,1e30,-3 a=0x3f800001 b=0xbf800002", hint: "values:f32:1,2,3, zeros:f32:N, random:f32:N:SEED, or a number" },
+    { name: "saw", label: "Seen afterwards elsewhere", kind: "line", value: "", hint: "a buffer, such as out=values:f32:1,2,3: asks which policy of a compiler gives it; empty: only runs" },
     { name: "grid", label: "Grid", kind: "line", value: "1", span: 2, hint: "x,y,z" },
     { name: "block", label: "Block", kind: "line", value: "4", span: 2, hint: "x,y,z" },
     { name: "entry", label: "Kernel", kind: "line", value: "", span: 3, hint: "where there are several" },
@@ -100,11 +141,13 @@ export const run: View = {
     ["both ways", {}],
     ["fused", { contract: "fuse" }],
     ["traced", { contract: "none", trace: "1" }],
+    ["why these results", { saw: "out=values:f32:0xb4000000,0x28800000,0x7149f2cc,0xc0800001" }],
   ],
-  command: ({ text = "", entry = "", args = "", grid = "", block = "", contract = "", trace = "" }) =>
+  command: ({ text = "", entry = "", args = "", saw = "", grid = "", block = "", contract = "", trace = "" }) =>
     [
-      "roundonce run", fileOf(text), ...(entry ? ["--entry", quoted(entry)] : []), `--grid ${grid || 1}`, ...(block ? [`--block ${block}`] : []),
-      ...words(args).map((arg) => `--arg ${quoted(arg)}`), `--contract ${contract}`, ...(trace === "1" ? ["--trace 0"] : []),
+      `roundonce ${saw.trim() === "" ? "run" : "why"}`, fileOf(text), ...(entry ? ["--entry", quoted(entry)] : []), `--grid ${grid || 1}`,
+      ...(block ? [`--block ${block}`] : []), ...words(args).map((arg) => `--arg ${quoted(arg)}`), ...words(saw).map((one) => `--saw ${quoted(one)}`),
+      ...(saw.trim() === "" ? [`--contract ${contract}`, ...(trace === "1" ? ["--trace 0"] : [])] : []),
     ].join(" "),
   answer,
 };

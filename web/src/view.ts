@@ -52,9 +52,20 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_=./:,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The words of a line. */
+/** The words of a line; a list in brackets is one. */
 export function words(line: string): string[] {
-  return line.trim().split(/\s+/).filter((word) => word !== "");
+  const found: string[] = [];
+  let word = "";
+  let depth = 0;
+  for (const letter of line) {
+    if (letter === "[") depth += 1;
+    if (letter === "]") depth -= 1;
+    if (/\s/.test(letter) && depth <= 0) {
+      if (word !== "") found.push(word);
+      word = "";
+    } else word += letter;
+  }
+  return word === "" ? found : [...found, word.trim()];
 }
 
 /** What an answer has beside: what was rounded on reading, why there is none. */
@@ -72,7 +83,7 @@ export function pieces(lines: Piece[][], label: string): HTMLElement {
   return h("pre", { class: "printed", tabindex: 0, role: "group", "aria-label": label }, ...lines.map(line));
 }
 
-/** Seconds of silence before the page says that it computes. */
+/** Milliseconds before the page says that it computes. */
 const PATIENCE = 400;
 
 /** A view on the page. */
@@ -190,7 +201,9 @@ export class Shown implements Page {
     const params: Params = Object.fromEntries(this.view.fields.map(({ name, value }) => [name, value]));
     Object.assign(params, this.params());
     const command = this.view.command(params);
-    this.command.textContent = command;
+    // A line ends between words, not behind the hyphens of an option.
+    const words = command.split(/(?<= )/).map((word) => h("span", {}, word));
+    this.command.replaceChildren(...words);
     this.command.parentElement?.toggleAttribute("hidden", command === "");
     // A long answer to an old question is in the way.
     if (this.engine.busy) this.engine.stop();

@@ -1,4 +1,4 @@
-// 500 questions, the same in every run: each as the command's arguments and as the request that the page makes.
+// More than 500 questions, the same in every run: each as the command's arguments and as the request that the page makes.
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -91,6 +91,24 @@ function why() {
   return { verb: "why", args, request };
 }
 
+/** Arrays written as lists, and what may have been seen of them. */
+function whyArrays(index) {
+  const [expression, names] = [["a*b+c", ["a", "b", "c"]], ["a*x+y", ["a", "x", "y"]], ["sum(x)", ["x"]], ["a @ b", ["a", "b"]], ["sum(a*b)", ["a", "b"]]][index % 5];
+  const one = () => pick([() => operand(8), () => `${below(2000) / 64}`])();
+  const list = (count) => `[${Array.from({ length: count }, one).join(", ")}]:f32`;
+  const count = index % 7 === 6 ? 3 : 4;
+  const inputs = names.map((name, at) => `${name}=${list(at === 0 ? count : 4)}`);
+  if (expression === "a*x+y") {
+    // Fused, or all but the last.
+    inputs.splice(0, 3, "a=1.1f", "x=[1.3, 2.7, 3.1, 4.9]:f32", "y=[-1.4, -3, -3.4, -5.4]:f32");
+    const saw = [`[0x3cf5c291, 0xbcf5c251, 0x3c23d683, ${pick(["0xbc23d683", "0xbc23d600"])}]`];
+    return { verb: "why", args: ["why", expression, ...inputs, "--saw", saw[0]], request: { expression, inputs, saw } };
+  }
+  const isOne = expression !== "a*b+c";
+  const saw = Array.from({ length: 1 + (index % 2) }, () => (isOne ? operand(8) : list(4)));
+  return { verb: "why", args: ["why", expression, ...inputs, ...saw.flatMap((one) => ["--saw", one])], request: { expression, inputs, saw } };
+}
+
 /** Pairs that are decided soon. */
 const PAIRS = [
   ["fma(a,b,c)", "a*b+c", "f32"], ["fma(a,b,c)", "a*b+c", "f16"], ["a*b+c", "c+b*a", "f64"], ["a+b", "b+a", "bf16"], ["a*(b+c)", "a*b+a*c", "f32"],
@@ -140,6 +158,15 @@ function run(index) {
   return { verb: "run", file, text: KERNEL, args, request: { file, text: KERNEL, entry: "first", contract, args: given } };
 }
 
+/** What a kernel left elsewhere: fused, as written, or neither. */
+function whyKernel(index) {
+  const file = `w${index}.ptx`;
+  const given = ["out=zeros:f32:1", "a=0x3f800001", `b=${index % 3 === 2 ? operand(8) : "0x3f800001"}`, "c=0xbf800002"];
+  const saw = [`out=values:f32:${["0x28800000", "0x00000000", operand(8)][index % 3]}`, ...(index === 5 ? ["a=values:f32:1"] : [])];
+  const args = ["why", file, "--entry", "first", ...given.flatMap((one) => ["--arg", one]), ...saw.flatMap((one) => ["--saw", one])];
+  return { verb: "why_kernel", file, text: KERNEL, args, request: { file, text: KERNEL, entry: "first", args: given, saw } };
+}
+
 function forms() {
   const pattern = pick(["fma", "SASS", "ffma", "e4m3", "sm_100", "mma", "nothing-of-the-kind", "spir-v", ".bf16"]);
   return { verb: "forms", args: ["forms", pattern], request: { pattern } };
@@ -152,9 +179,11 @@ export const INPUTS = [
   ...repeat(110, () => instruction("explain")),
   ...repeat(80, bits),
   ...repeat(80, why),
+  ...repeat(20, whyArrays),
   ...repeat(2 * PAIRS.length, diff),
   ...repeat(50, check),
   ...repeat(26, run),
+  ...repeat(8, whyKernel),
   ...repeat(9, forms),
   { verb: "cases", args: ["why", "--list"], request: {} },
 ];

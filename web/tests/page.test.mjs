@@ -14,6 +14,9 @@ import { serve } from "./serve.mjs";
 
 const [folder, command, pictures] = process.argv.slice(2).map((given) => path.resolve(given));
 const VIEWS = ["bits", "explain", "why", "diff", "check", "forms", "run"];
+const question = (view, params) => `${view}?${new URLSearchParams(params)}`;
+const ARRAYS = question("why", { e: "a*x", n: "a=1.1f x=[1.3, 2.7]:f32", s: "[0x3fb70a3d, 0x403e147b]" });
+const KERNEL = question("run", { saw: "out=values:f32:0xb4000000,0x28800000,0x7149f2cc,0xc0800001" });
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const server = await serve(folder);
 const browser = await launch();
@@ -78,7 +81,7 @@ async function accessible() {
   for (const width of [360, 1280]) {
     for (const colorScheme of ["light", "dark"]) {
       const page = await opened({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true, serviceWorkers: "block" });
-      for (const view of VIEWS) {
+      for (const view of [...VIEWS, ARRAYS, KERNEL]) {
         await show(page, view);
         await page.evaluate(axe);
         const { violations, passes } = await page.evaluate(() => window.axe.run());
@@ -91,7 +94,7 @@ async function accessible() {
       await page.context().close();
     }
   }
-  console.log(`axe: no finding in ${VIEWS.length} views, 2 widths and 2 colour schemes (${rules} rules passed)`);
+  console.log(`axe: no finding in ${VIEWS.length} views and 2 more answers, 2 widths and 2 colour schemes (${rules} rules passed)`);
 }
 
 /** Every view by the keyboard alone; a bit is flipped by the space bar. */
@@ -127,6 +130,13 @@ async function keyboard() {
   // The squiggles lie below the letters that are wrong.
   await show(page, "check");
   assert.deepEqual(await page.$$eval(".backdrop mark", (marks) => marks.map((mark) => mark.textContent)), ["mad.f32", ".rz"]);
+  // Arrays and kernels have answers of their own, and commands that ask the same.
+  for (const [address, verb, words] of [[ARRAYS, "why 'a*x' a=1.1f 'x=[1.3, 2.7]:f32'", "2 of 2 elements"], [KERNEL, "why module.ptx", "fuses the product of line 18"]]) {
+    await show(page, address);
+    await page.waitForFunction((words) => document.querySelector(".seen")?.textContent.includes(words), words);
+    const command = await page.textContent(".command code");
+    assert.ok(command.startsWith(`roundonce ${verb}`) && command.includes("--saw "), command);
+  }
   console.log("keyboard, addresses, bits, pictures and squiggles work");
 }
 

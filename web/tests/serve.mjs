@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 
 const TYPES = {
   ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
-  ".wasm": "application/wasm", ".webmanifest": "application/manifest+json",
+  ".wasm": "application/wasm", ".webmanifest": "application/manifest+json", ".txt": "text/plain; charset=utf-8",
 };
 
 /** Starts a server; its address, and how to end it. Files are compressed once, as a host does. */

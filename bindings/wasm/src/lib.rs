@@ -36,4 +36,6 @@ verbs! {
     forms => verbs::forms;
     /// `{file, text, entry?, grid?, block?, args?, contract?, profile?}`: a kernel's run.
     run => run::run;
+    /// `{file, text, saw, entry?, grid?, block?, args?, profile?}`: which policy gives the buffers that were seen.
+    why_kernel => run::why_kernel;
 }

@@ -2,7 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use roundonce::answers::{self, Asked, CheckOptions, Compared, NoAnswer, Noted, TextLanguage, literal_type};
+use roundonce::answers::{
+    self, AboutArrays, ArrayValue, Asked, AskedArrays, CheckOptions, Compared, NoAnswer, Noted, TextLanguage,
+    literal_type,
+};
 use roundonce::isa::{Location, Severity};
 use roundonce::spirv::Environment;
 use roundonce::why::diff::Budget;
@@ -96,34 +99,48 @@ pub(crate) fn why(request: Why) -> Ended {
     };
     let (inputs, seen): (Vec<_>, Vec<_>) =
         (request.inputs.iter().map(split).collect(), request.saw.iter().map(split).collect());
-    if inputs.iter().chain(&seen).any(|(_, value)| Values::is_list(value) || value.ends_with(".npy")) {
-        let message = "arrays are compared by the command and in Python; here values are single";
-        return Err(NoAnswer::Unsupported(message.to_owned()));
-    }
     let named = |(at, (name, value)): (usize, &'_ (Option<String>, String))| match name {
         Some(name) => Ok((name.clone(), value.clone())),
         None => Err(NoAnswer::Input(format!("`{}` is not NAME=VALUE", request.inputs[at]))),
     };
     let inputs = inputs.iter().enumerate().map(named).collect::<Result<Vec<_>, _>>()?;
+    if inputs.iter().map(|(_, value)| value).chain(&request.saw).any(|value| value.ends_with(".npy")) {
+        let message = "files are read by the command and in Python; here an array is a list, such as [1, 2.5]:f32";
+        return Err(NoAnswer::Unsupported(message.to_owned()));
+    }
+    let options = Options {
+        reassociate: request.reassociate,
+        allow: option("allow", request.allow.as_deref().map(Allowed::parse).transpose())?.unwrap_or_default(),
+        toolchain: option("toolchain", request.toolchain.as_deref().map(toolchain).transpose())?,
+        verbose: request.verbose,
+        threads: NonZeroUsize::new(1),
+        ..Options::default()
+    };
+    let types = LiteralTypes {
+        ty: option("type", request.ty.as_deref().map(literal_type).transpose())?,
+        language: option("as", request.language.as_deref().map(Language::parse).transpose())?,
+        ..LiteralTypes::default()
+    };
+    let (expression, profile) = (request.expression.as_str(), request.machine.profile()?);
+    if inputs.iter().map(|(_, value)| value).chain(&request.saw).any(|value| Values::is_list(value)) {
+        let asked = AskedArrays {
+            expression,
+            inputs: inputs.iter().map(|(name, value)| (name.as_str(), ArrayValue::Written(value))).collect(),
+            seen: request.saw.iter().map(|text| (text.clone(), ArrayValue::Written(text))).collect(),
+            options,
+            types,
+        };
+        let Noted { answer: AboutArrays { answer, .. }, notes } = answers::why_arrays(asked, &profile, &mut |_| ())?;
+        return Ok(Reply { notes, ..Reply::default() }.with(&answer, answer.lines())?.found(!answer.explained()));
+    }
     let asked = Asked {
-        expression: &request.expression,
+        expression,
         inputs: inputs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         seen: seen.iter().map(|(name, value)| (name.as_deref(), value.as_str())).collect(),
-        options: Options {
-            reassociate: request.reassociate,
-            allow: option("allow", request.allow.as_deref().map(Allowed::parse).transpose())?.unwrap_or_default(),
-            toolchain: option("toolchain", request.toolchain.as_deref().map(toolchain).transpose())?,
-            verbose: request.verbose,
-            threads: NonZeroUsize::new(1),
-            ..Options::default()
-        },
-        types: LiteralTypes {
-            ty: option("type", request.ty.as_deref().map(literal_type).transpose())?,
-            language: option("as", request.language.as_deref().map(Language::parse).transpose())?,
-            ..LiteralTypes::default()
-        },
+        options,
+        types,
     };
-    let Noted { answer, notes } = answers::why(&asked, &request.machine.profile()?)?;
+    let Noted { answer, notes } = answers::why(&asked, &profile)?;
     let explained = answer.iter().all(|answer| answer.explained());
     let reply = Reply { notes, ..Reply::default() }.found(!explained);
     answer.iter().try_fold(reply, |reply, answer| {

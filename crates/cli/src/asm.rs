@@ -16,7 +16,7 @@ use crate::{Ended, Failure, Status, files, modules, report, sass_modern};
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Language {
-    /// Maxwell SASS
+    /// SASS: machine code of NVIDIA's GPUs
     Sass,
     /// SPIR-V
     Spirv,

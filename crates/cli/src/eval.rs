@@ -97,6 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         )));
     }
     if let Some(out) = &arguments.out {
+        files::check_extension("--out", out, "npy")?;
         if is_matrix {
             let matrix = matrix::instruction(spelling, &target, &profile)?;
             return match arguments.matrices.are_given() {

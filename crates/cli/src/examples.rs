@@ -1,4 +1,10 @@
-//! What stands under `--help` of each verb. Every line is run by `tests/help.rs`.
+//! What stands under `--help`, of all and of each verb. Every line is run by `tests/help.rs`.
+
+pub(crate) const ALL: &str = "\
+Examples:
+  roundonce why
+  roundonce eval fma.rn.f32 0x3f800001 0x3f800001 0xbf800002
+  roundonce check saxpy.ptx --determinacy";
 
 pub(crate) const EVAL: &str = "\
 Examples:
@@ -10,7 +16,8 @@ Examples:
 pub(crate) const EXPLAIN: &str = "\
 Examples:
   roundonce explain fma.rn.f32 0x3f800001 0x3f800001 0xbf800002
-  roundonce explain FFMA.FMZ.SAT 0 inf 1";
+  roundonce explain FFMA.FMZ.SAT 0 inf 1
+  roundonce explain PTX0022";
 
 pub(crate) const BITS: &str = "\
 Examples:
@@ -79,6 +86,21 @@ Examples:
   roundonce vectors gen fma.rn.f32 FFMA.FTZ --count 1000 -o vectors.csv
   roundonce vectors gen fma.rn.f32 --count 100 | roundonce vectors verify -
   echo '3F800001 3F800001 BF800002' | roundonce vectors run f32_mulAdd";
+
+pub(crate) const VECTORS_GEN: &str = "\
+Examples:
+  roundonce vectors gen fma.rn.f32 FFMA.FTZ --count 1000 -o vectors.csv
+  roundonce vectors gen f16_mulAdd_rm --count 10 --as testfloat";
+
+pub(crate) const VECTORS_VERIFY: &str = "\
+Examples:
+  roundonce vectors verify vectors.csv
+  roundonce vectors gen f32_mulAdd --as testfloat | roundonce vectors verify --instruction fma.rz.f32 -";
+
+pub(crate) const VECTORS_RUN: &str = "\
+Examples:
+  echo '3F800001 3F800001 BF800002' | roundonce vectors run f32_mulAdd
+  echo '3F80 3F80 3F000000' | roundonce vectors run fma.rz.f32.bf16";
 
 pub(crate) const SWEEP: &str = "\
 Examples:

@@ -116,6 +116,16 @@ pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
+/// That a file of this name can have such a content: another extension says another one. Pipes and devices have any name.
+pub(crate) fn check_extension(option: &str, path: &Path, extension: &str) -> Result<(), Failure> {
+    let is_other = path.extension().is_some_and(|found| !found.eq_ignore_ascii_case(extension));
+    if is_other && path.metadata().map_or(true, |found| found.is_file()) {
+        let message = format!("{option} {}: expected a file name that ends in .{extension}", path.display());
+        return Err(Failure::Input(message));
+    }
+    Ok(())
+}
+
 /// Begins what is written to a path.
 pub(crate) fn create(path: &Path) -> Result<Output, Failure> {
     signals::watch();

@@ -57,10 +57,9 @@ use std::sync::OnceLock;
 use clap::{Parser, Subcommand};
 use roundonce::answers::NoAnswer;
 
-/// The GPU multiply-add family, bit for bit on a CPU: PTX fma, mad and mixed add/sub/fma, Maxwell SASS FFMA and
-/// FFMA32I, SPIR-V OpFmaKHR.
+/// What a GPU's multiply-add instructions (PTX, SASS, SPIR-V) compute, bit for bit on a CPU, and why two numbers differ
 #[derive(Parser)]
-#[command(name = "roundonce", version, about, max_term_width = 100)]
+#[command(name = "roundonce", version, max_term_width = 100, after_help = examples::ALL)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -73,10 +72,10 @@ enum Verb {
     /// One instruction on given operands; `-` evaluates a line at a time from stdin, `--in` arrays
     #[command(after_help = examples::EVAL)]
     Eval(eval::Arguments),
-    /// The same, step by step, with what the neighbours would have given
+    /// One instruction, step by step, with what its neighbours would have given; or what a finding's code stands for
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Arguments),
-    /// One number taken apart in f16, bf16, f32 and f64
+    /// One number taken apart in each format, from f64 to those of four bits
     #[command(after_help = examples::BITS)]
     Bits(bits::Arguments),
     /// Which evaluation of an expression, or run of a kernel, gives each seen value; alone, a published case

@@ -121,13 +121,13 @@ pub(crate) fn signed(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(show_sign(text))
 }
 
-/// The colours of a terminal; elsewhere they are stripped.
+/// The colours of a terminal, those of the pictures as far as it has them; elsewhere they are stripped.
 fn style(role: Role) -> Style {
     match role {
         Role::Plain => Style::new(),
         Role::Strong => Style::new().bold(),
         Role::Label => AnsiColor::Cyan.on_default(),
-        Role::Kept => AnsiColor::Green.on_default().bold(),
+        Role::Kept => AnsiColor::Blue.on_default().bold(),
         Role::Dropped => AnsiColor::Red.on_default(),
         Role::Faint => Style::new().dimmed(),
     }

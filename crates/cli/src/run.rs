@@ -201,6 +201,7 @@ pub(crate) fn failed(file: &Path, error: &RunError) -> Result<(), Failure> {
 fn outputs(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Argument)>, Failure> {
     let output = |argument| {
         let (name, path) = split_pair("--out", argument)?;
+        files::check_extension("--out", path.path(), "npy")?;
         Ok((prepared.buffer("--out", name)?, path))
     };
     arguments.out.iter().map(output).collect()

@@ -14,7 +14,7 @@ use crate::array::Array;
 use crate::launch::{self, split_pair};
 use crate::output;
 use crate::run::{Arguments, launched, tell};
-use crate::{Ended, Failure, Status, terminal};
+use crate::{Ended, Failure, Status, files, terminal};
 
 /// Lanes whose results are printed.
 const SHOWN: usize = 8;
@@ -58,6 +58,7 @@ fn outputs(lowered: &Lowered, arguments: &Arguments) -> Result<Vec<(usize, Argum
     let mut outputs = Vec::new();
     for text in &arguments.out {
         let (name, path) = split_pair("--out", text)?;
+        files::check_extension("--out", path.path(), "npy")?;
         let found = lowered.outputs.iter().position(|output| output.to_string() == name.to_uppercase());
         let names: Vec<String> = lowered.outputs.iter().map(ToString::to_string).collect();
         let place = found.ok_or_else(|| {

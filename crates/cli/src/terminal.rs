@@ -16,7 +16,7 @@ enum Colour {
 
 /// What every verb takes.
 #[derive(Args)]
-#[command(next_help_heading = "Manners")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Manners {
     /// When colours are used
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]

@@ -12,7 +12,7 @@ use roundonce_vectors::{
 
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::progress::Progress;
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, examples, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -23,11 +23,14 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     /// Vectors directed at every boundary of the pipeline, then random ones, with results and flags
+    #[command(after_help = examples::VECTORS_GEN)]
     Gen(Gen),
     /// Captured results against the right ones; failures grouped by cause
+    #[command(after_help = examples::VECTORS_VERIFY)]
     Verify(Verify),
     /// Results and flags behind the operands on stdin, in TestFloat's text: `testfloat_gen f32 3 | roundonce vectors run
     /// f32_mulAdd | testfloat_ver -tininessafter f32_mulAdd`
+    #[command(after_help = examples::VECTORS_RUN)]
     Run(Run),
 }
 

@@ -7,9 +7,7 @@ use clap::Args;
 use roundonce::Profile;
 use roundonce::answers::{self, Asked, ListedCase, Noted};
 use roundonce::arith::Format as Lane;
-use roundonce::why::{
-    Allowed, Case, ExprError, Language, Line, Literal, LiteralTypes, Options, Role, Values, toolchain,
-};
+use roundonce::why::{Allowed, Case, Language, Line, LiteralTypes, Options, Role, Values, toolchain};
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
@@ -17,7 +15,7 @@ use crate::launch::LaunchArguments;
 use crate::modules::{KERNELS, Language as KernelLanguage};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, terminal, threads, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, files, terminal, threads, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -29,8 +27,8 @@ pub(crate) struct Arguments {
     /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
     #[arg(value_name = "NAME=VALUE", value_parser = Argument::parser())]
     inputs: Vec<Argument>,
-    /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; of a kernel P=FILE.npy, the
-    /// buffer P afterwards; may be repeated
+    /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; of a kernel P=FILE.npy or
+    /// P=values:f32:1,2.5, the buffer P afterwards; may be repeated
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = Argument::parser())]
     saw: Vec<Argument>,
     /// A published case by its name
@@ -80,6 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return list(arguments.format);
     }
     let profile = arguments.launch.profile()?;
+    arguments.report.as_deref().map_or(Ok(()), |path| files::check_extension("--report", path, "html"))?;
     let writer = Writer::new(arguments.format, arguments.report.as_deref());
     if let Some(command) = &arguments.test_reference {
         let instruction = arguments.expression.as_ref().map_or(Ok("fma.rn.f32"), Argument::text)?;
@@ -177,19 +176,8 @@ fn ask(
     Ok(status)
 }
 
-/// What is wrong with an expression, with its place marked.
-pub(crate) fn underlined(expression: &str, error: &ExprError) -> Failure {
-    Failure::Input(answers::underlined(expression, error))
-}
-
 pub(crate) fn split_input(input: &Argument) -> Result<(&str, Argument), Failure> {
     input.split().ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
-}
-
-pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<Literal, Failure> {
-    let (literal, note) = answers::read_value(name, text, types)?;
-    note.iter().for_each(|note| output::note(note));
-    Ok(literal)
 }
 
 fn introduction(case: &Case) -> Vec<Line> {

@@ -1,21 +1,20 @@
 //! `why` on arrays: .npy files among the inputs and the seen values.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::Profile;
+use roundonce::answers::{self, AboutArrays, ArrayValue, AskedArrays, Noted};
 use roundonce::arith::Format as Lane;
-use roundonce::matrix::tensor_units;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, Work, answer_arrays};
+use roundonce::why::{Column, LiteralTypes, Options, Values, Work};
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
-use crate::why::{read_value, split_input, underlined};
-use crate::{Ended, Failure, files};
+use crate::why::split_input;
+use crate::{Ended, Failure, files, output};
 
 /// An array of floating-point numbers.
 pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
@@ -37,25 +36,13 @@ pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     Ok(Values { column, shape: header.shape.iter().map(|&length| length as usize).collect() })
 }
 
-/// An array, or one value and its literal.
-fn values(name: &str, given: &Argument, types: LiteralTypes) -> Result<(Values, Option<Literal>), Failure> {
-    if given.is_array() {
-        return Ok((read(given.path())?, None));
+/// What a word of the command line stands for.
+fn given(argument: &Argument) -> Result<ArrayValue<'_>, Failure> {
+    if argument.is_array() {
+        Ok(ArrayValue::Read(read(argument.path())?))
+    } else {
+        argument.text().map(ArrayValue::Written)
     }
-    let text = given.text()?;
-    if Values::is_list(text) {
-        let (values, is_untyped) = list(name, text, types, None)?;
-        let literal = Literal { is_untyped, ..Literal::typed(values.column.at(0), true) };
-        return Ok((values, Some(literal)));
-    }
-    let literal = read_value(name, text, types)?;
-    Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, Some(literal)))
-}
-
-/// An array written as a list.
-fn list(name: &str, text: &str, types: LiteralTypes, ty: Option<Lane>) -> Result<(Values, bool), Failure> {
-    let found = Values::list(text, types, ty).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
-    if found.0.column.is_empty() { Err(Failure::Input(format!("{name}: an empty list"))) } else { Ok(found) }
 }
 
 pub(crate) fn ask(
@@ -68,47 +55,24 @@ pub(crate) fn ask(
     mut writer: Writer<'_>,
 ) -> Ended {
     picture.map_or(Ok(()), plot::check)?;
-    let types = types.beside_arrays();
-    let mut names = BTreeMap::new();
-    for input in inputs {
-        let (name, text) = split_input(input)?;
-        if names.insert(name.to_owned(), values(name, &text, types)?).is_some() {
-            return Err(Failure::Input(format!("`{name}` is given twice")));
-        }
-    }
-    let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
-    let mut has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
-    let question = Question::parse_as(expression, types.values_of(names), types);
-    let question = question.map_err(|error| underlined(expression, &error))?;
-    let question = question.on_tensor_cores(|| tensor_units(profile));
-    let seen = saw.iter().map(|given| {
-        let values = if given.is_array() {
-            read(given.path())?
-        } else if Values::is_list(given.text()?) {
-            list("--saw", given.text()?, types, Some(question.format()))?.0
-        } else {
-            let printed = Column::printed(question.format(), given.text()?);
-            let column = printed.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
-            Values { column, shape: Vec::new() }
-        };
-        Ok((given.to_string(), values))
-    });
-    let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
-    if let Some((name, _)) = seen.iter().find(|(_, values)| values.column.is_empty()) {
-        return Err(Failure::Input(format!("{name}: it has no elements: there is nothing to explain")));
-    }
-    if seen.is_empty() {
-        return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
-    }
+    let inputs: Vec<(&str, Argument)> = inputs.iter().map(split_input).collect::<Result<_, _>>()?;
+    let values = inputs.iter().map(|(name, value)| Ok((*name, given(value)?)));
+    let seen = saw.iter().map(|value| Ok((value.to_string(), given(value)?)));
+    let asked = AskedArrays {
+        expression,
+        inputs: values.collect::<Result<_, Failure>>()?,
+        seen: seen.collect::<Result<_, Failure>>()?,
+        options,
+        types,
+    };
     let progress = Progress::new(0);
-    let answer = answer_arrays(&question, &seen, options, profile, &mut |work| match work {
+    let answered = answers::why_arrays(asked, profile, &mut |work| match work {
         Work::Expected(steps) => progress.expect(steps),
         Work::Done(steps) => progress.advance(steps),
     });
     drop(progress);
-    let mut answer = answer.map_err(Failure::Input)?;
-    has_untyped |= question.has_untyped();
-    answer.literals = has_untyped.then(|| types.sentence());
+    let Noted { answer: AboutArrays { answer, question, seen }, notes } = answered?;
+    notes.iter().for_each(|note| output::note(note));
     if picture.is_some() || writer.has_page() {
         let compared = seen.iter().map(|(name, values)| {
             let written = question.as_written(values, options, profile);

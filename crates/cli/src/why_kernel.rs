@@ -1,6 +1,5 @@
 //! `why` on a kernel: which policy gives the arrays that were seen.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
@@ -61,48 +60,38 @@ pub(crate) fn ask(file: &Path, asked: &Asked<'_>, how: Options, writer: Writer<'
     writer.only(&answer, Some((file, &prepared.text)))
 }
 
-/// The arrays seen, by the runs that they are of: a buffer seen again is of another run.
+/// The arrays seen, by the runs that they are of.
 fn observations(prepared: &Prepared, saw: &[Argument]) -> Result<Vec<Observation>, Failure> {
     if saw.is_empty() {
         return Err(Failure::Input(
             "nothing was seen: expected --saw P=FILE.npy, a buffer as it was afterwards".to_owned(),
         ));
     }
-    let mut observations: Vec<Observation> = Vec::new();
-    let mut times: BTreeMap<usize, usize> = BTreeMap::new();
-    for text in saw {
-        let (name, file) = text.split().ok_or_else(|| {
+    let seen = saw.iter().map(|text| {
+        let (name, given) = text.split().ok_or_else(|| {
             Failure::Input(format!("--saw `{text}` is not P=FILE.npy: whose buffer is it? such as --saw y={text}"))
         })?;
         let arg = prepared.buffer("--saw", name)?;
-        let observed = observed(prepared, arg, prepared.name(arg, name), file.path())?;
-        let time = times.entry(arg).or_default();
-        match observations.get_mut(*time) {
-            Some(observation) => observation.arrays.push(observed),
-            None => observations.push(Observation { arrays: vec![observed] }),
-        }
-        *time += 1;
-    }
-    Ok(observations)
+        observed(prepared, arg, prepared.name(arg, name), &given)
+    });
+    Ok(Observation::by_run(seen.collect::<Result<Vec<_>, Failure>>()?))
 }
 
-fn observed(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Result<ObservedBuffer, Failure> {
-    let fault = |problem: String| Failure::Input(format!("{}: {problem}", file.display()));
-    let Array { header, bytes, .. } = Array::read(file)?;
+/// An array of a file, or elements as written, which have the buffer's name.
+fn observed(prepared: &Prepared, arg: usize, parameter: &str, given: &Argument) -> Result<ObservedBuffer, Failure> {
+    let (name, array) = match given.text().ok().and_then(Array::written) {
+        Some(written) => (parameter.to_owned(), written?),
+        None => (given.to_string(), Array::read(given.path())?),
+    };
+    let Array { header, bytes, .. } = array;
+    let fault = |problem: String| Failure::Input(format!("{name}: {problem}"));
     if header.fortran {
         return Err(fault("its first axis runs fastest (Fortran order): expected C order".to_owned()));
     }
     let (format, size) = element(&header).map_err(fault)?;
-    let expected = prepared.buffer_bytes(arg);
-    if bytes.len() != expected {
-        return Err(fault(format!("it has {} bytes, the buffer `{parameter}` {expected}", bytes.len())));
-    }
-    if bytes.is_empty() {
-        return Err(fault("it has no elements: there is nothing to explain".to_owned()));
-    }
     let shape = header.shape.iter().map(|&length| length as usize).collect();
-    let name = file.display().to_string();
-    Ok(ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape })
+    let observed = ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape };
+    observed.of_bytes(prepared.buffer_bytes(arg)).map_err(Failure::Input)
 }
 
 /// What an array's elements are, `None` for integers, and their bytes.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use roundonce::why::{Line, Role};
+use roundonce::why::{COLOURS, Line, Role};
 
 use crate::{Failure, files};
 
@@ -16,13 +16,13 @@ pub(crate) struct Page {
 }
 
 const STYLE: &str = "\
-:root { color-scheme: light dark; --faint: #777; --label: #0a6e8a; --kept: #1a7f37; --dropped: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --faint: #999; --label: #5cc8e6; --kept: #57c26f; --dropped: #ff8a80 } }
+:root { color-scheme: light dark; --label: #0a6e8a; background: var(--ground); color: var(--ink) }
+@media (prefers-color-scheme: dark) { :root { --label: #5cc8e6 } }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: system-ui, sans-serif; line-height: 1.5 }
 h1 { font-size: 1.3rem } h2 { font-size: 1rem; color: var(--label) }
-pre { overflow-x: auto; padding: 1rem; border: 1px solid #8884; border-radius: 6px; line-height: 1.35 }
+pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-radius: 6px; line-height: 1.35 }
 .label { color: var(--label) } .faint { color: var(--faint) } .strong { font-weight: bold }
-.kept { color: var(--kept); font-weight: bold } .dropped { color: var(--dropped) }
+.kept { color: var(--significand); font-weight: bold } .dropped { color: var(--lost) }
 svg { max-width: 100%; height: auto } footer { color: var(--faint); font-size: .85rem }
 ";
 
@@ -37,7 +37,7 @@ impl Page {
         let title = escaped(&first.map_or(String::new(), Line::to_string));
         let mut html = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{COLOURS}{STYLE}</style>\n\
              <h1>Which evaluation gives these bits</h1>\n<h2>the command</h2>\n<pre>{}</pre>\n",
             escaped(command)
         );

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: [&str; 15] = [
+/// Of the command as a whole, then of each verb.
+const VERBS: [&str; 19] = [
+    "",
     "eval",
     "explain",
     "bits",
@@ -18,6 +20,9 @@ const VERBS: [&str; 15] = [
     "asm",
     "disasm",
     "vectors",
+    "vectors gen",
+    "vectors verify",
+    "vectors run",
     "sweep",
     "completions",
 ];
@@ -58,7 +63,7 @@ fn every_example_runs() {
     session(&folder.path().join("session.rpc"));
     let path = format!("{}:{}", command.parent().unwrap().display(), std::env::var("PATH").unwrap());
     for verb in VERBS {
-        let help = Command::new(command).args([verb, "--help"]).output().unwrap();
+        let help = Command::new(command).args(verb.split_whitespace()).arg("--help").output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         let examples: Vec<&str> = help.split("Examples:\n").nth(1).unwrap().lines().map(str::trim).collect();
         assert!(examples.len() >= 2, "{verb}");

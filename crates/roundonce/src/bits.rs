@@ -1,4 +1,7 @@
-//! Integers written as text.
+//! Bits written as text.
+
+use roundonce_arith::Format;
+use roundonce_isa::{hex_bits, parse_value};
 
 /// Why a text is not so many bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,9 +29,36 @@ pub(crate) fn parse_bits(text: &str, width: u32) -> Result<u64, NotBits> {
     }
 }
 
+/// Of hex bits that have fewer digits than a float of so many bits, the same with all of them: one may be missing at either
+/// end. `0x0` is whole.
+pub(crate) fn missing_digits(text: &str, width: u32) -> Option<String> {
+    let unsigned = text.trim_start_matches('-');
+    let digits = unsigned.strip_prefix("0x").filter(|digits| *digits != "0")?;
+    let whole = hex_bits(width, u64::from_str_radix(digits, 16).ok()?);
+    (unsigned.len() < whole.len()).then_some(whole)
+}
+
+/// A float as a person writes it.
+pub(crate) fn read_float(format: Format, text: &str) -> Result<u64, String> {
+    if let Some(whole) = missing_digits(text, format.width()) {
+        return Err(format!("`{text}` has too few digits for {} bits: write {whole} if it is that", format.width()));
+    }
+    parse_value(format, 1, text).map(|parsed| parsed.value.components()[0])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NotBits, parse_bits};
+    use roundonce_arith::Format;
+
+    use super::{NotBits, parse_bits, read_float};
+
+    #[test]
+    fn the_bits_of_a_float_have_all_their_digits() {
+        let read = |text| read_float(Format::F32, text);
+        assert_eq!((read("0x3f800000"), read("0x0"), read("1.5")), (Ok(0x3f80_0000), Ok(0), Ok(0x3fc0_0000)));
+        assert!(read("0x3f8").unwrap_err().contains("write 0x000003f8"));
+        assert!(read("0x3f8000000").is_err());
+    }
 
     #[test]
     fn bits_with_and_without_a_sign() {

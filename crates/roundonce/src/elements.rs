@@ -2,8 +2,7 @@
 
 use roundonce_arith::Format;
 
-use crate::bits::parse_bits;
-use crate::isa::parse_value;
+use crate::bits::{parse_bits, read_float};
 use crate::why::random;
 
 /// An element type: our name, NumPy's with its byte order, and the bytes of an element. NumPy has no bf16: two opaque bytes
@@ -51,7 +50,7 @@ impl ElementType {
     /// An element as written: of floats any number, of integers a decimal or hex bits.
     fn read(&self, text: &str) -> Result<u64, String> {
         match self.format() {
-            Some(format) => parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]),
+            Some(format) => read_float(format, text),
             None => parse_bits(text, 8 * self.size as u32).map_err(|_| format!("`{text}` is no {}", self.name)),
         }
     }

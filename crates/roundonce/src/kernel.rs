@@ -8,6 +8,7 @@ use roundonce_ir::flow::pointer_parameters;
 use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
+use crate::bits::read_float;
 use crate::sass::{Lowered, Name};
 use crate::spirv::{self, Assume, Settings, SpecConstant};
 use crate::{image, ptx, sass};
@@ -479,12 +480,14 @@ pub fn array_argument(param: &Param, bytes: &[u8]) -> Arg {
 pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, String> {
     let bits = bytes * 8;
     let mask = u64::MAX >> 64u32.saturating_sub(bits).min(63);
+    if let Some(Scalar::Float(format)) = scalar {
+        return read_float(format, text);
+    }
     let hex = text.strip_prefix("0x").filter(|digits| !digits.contains('p'));
     if let Some(bits) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
         return if bits & !mask == 0 { Ok(bits) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) };
     }
     match scalar {
-        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]),
         // PTX's spelling of a float's bits needs no type.
         None if (bytes == 4 && text.starts_with("0f")) || (bytes == 8 && text.starts_with("0d")) => {
             let format = if bytes == 4 { Format::F32 } else { Format::F64 };

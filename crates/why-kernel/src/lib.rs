@@ -59,6 +59,23 @@ pub struct Observation {
     pub arrays: Vec<ObservedBuffer>,
 }
 
+impl Observation {
+    /// Buffers by the runs that they are of: a buffer that was seen before is of another run.
+    pub fn by_run(seen: impl IntoIterator<Item = ObservedBuffer>) -> Vec<Observation> {
+        let mut runs: Vec<Observation> = Vec::new();
+        let mut times: BTreeMap<usize, usize> = BTreeMap::new();
+        for buffer in seen {
+            let time = times.entry(buffer.arg).or_default();
+            match runs.get_mut(*time) {
+                Some(run) => run.arrays.push(buffer),
+                None => runs.push(Observation { arrays: vec![buffer] }),
+            }
+            *time += 1;
+        }
+        runs
+    }
+}
+
 /// An argument's buffer as it was seen after a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObservedBuffer {
@@ -84,6 +101,20 @@ fn bits_of(bytes: &[u8]) -> u64 {
 }
 
 impl ObservedBuffer {
+    /// The same, if it can be of a buffer of so many bytes.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_bytes(self, expected: usize) -> Result<ObservedBuffer, String> {
+        let (name, found) = (&self.name, self.bytes.len());
+        if found != expected {
+            return Err(format!("{name}: it has {found} bytes, the buffer `{}` {expected}", self.parameter));
+        }
+        if found == 0 {
+            return Err(format!("{name}: it has no elements: there is nothing to explain"));
+        }
+        Ok(self)
+    }
     /// Its elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.size.max(1)

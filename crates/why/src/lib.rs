@@ -52,8 +52,8 @@ pub use chance::{
 };
 pub use evaluation::{Evaluation, Step};
 pub use explain::{
-    Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep, DotTermText,
-    Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, meaning,
+    COLOURS, Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep,
+    DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, meaning,
 };
 pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};

@@ -19,8 +19,8 @@ from ._native import Instruction, Integer
 
 _STYLE = {
     "strong": "font-weight:bold",
-    "label": "color:#0969da",
-    "kept": "color:#1a7f37;font-weight:bold",
+    "label": "color:#0a7d8c",
+    "kept": "color:#2e8bd6;font-weight:bold",
     "dropped": "color:#cf222e",
     "faint": "opacity:0.65",
 }

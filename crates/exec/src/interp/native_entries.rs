@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 /// A worker's native entry points.
 #[derive(Debug, Default)]
 pub(super) struct NativeEntries {
-    /// Whether the launch may run native code at all.
-    pub(super) enabled: bool,
+    enabled: bool,
     pub(super) entries: BTreeMap<ProgramPoint, Entry>,
 }
 
@@ -16,6 +15,11 @@ impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
         let enabled = config.native && native::may_run(&LaunchConstants { code, config });
         NativeEntries { enabled, ..NativeEntries::default() }
+    }
+    /// Whether the launch may run native code at all. A constant where the machine has none, so that builds for it are without
+    /// the compiler.
+    pub(super) fn are_enabled(&self) -> bool {
+        cfg!(target_arch = "x86_64") && self.enabled
     }
 }
 

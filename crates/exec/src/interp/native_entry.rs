@@ -20,7 +20,7 @@ impl Interpreter<'_> {
     /// Whether all lanes of the batch may enter native code where the split is.
     pub(super) fn may_enter_native(&self, split: &Split) -> bool {
         let point = ProgramPoint { block: split.block, at: split.at };
-        self.native.enabled
+        self.native.are_enabled()
             && split.bailed_out_at != Some((split.block, split.at))
             && self.splits.is_empty()
             && split.mask == self.live
@@ -220,7 +220,7 @@ impl Interpreter<'_> {
         let threads = self.threads;
         let of_batch = |index: usize| (blocks - index * per_batch).min(per_batch) * threads;
         let all = || (0..batches).map(|index| Mask::first(of_batch(index))).collect();
-        if !self.native.enabled || self.shared_words > 0 || !threads.is_multiple_of(MIN_TILE) {
+        if !self.native.are_enabled() || self.shared_words > 0 || !threads.is_multiple_of(MIN_TILE) {
             return all();
         }
         // Whether each group of `LEAST` lanes has exited. Masks would cost a short kernel more than its own run.

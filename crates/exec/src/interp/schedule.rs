@@ -119,7 +119,7 @@ impl<'a> Interpreter<'a> {
                             for &reg in &inst.kills {
                                 self.kill(reg);
                             }
-                            if inst.precedes_native_entry && self.native.enabled {
+                            if inst.precedes_native_entry && self.native.are_enabled() {
                                 continue 'entries;
                             }
                         }

@@ -6,7 +6,8 @@ use roundonce_arith::{Format, Profile};
 use roundonce_why::Column;
 use roundonce_why::diff::{Budget, Comparison, Query, Verdict, compare};
 
-use super::{NoAnswer, underlined};
+use super::NoAnswer;
+use super::why::underlined;
 use crate::{SideProblem, Target, sides};
 
 /// What is compared, and how.

@@ -1,11 +1,12 @@
 //! One instruction: its result, and its steps.
 
 use roundonce_arith::ArithOp;
-use roundonce_isa::{Finding, hex_bits, shortest_decimal};
+use roundonce_isa::{Finding, shortest_decimal};
 use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
 use super::Noted;
+use crate::bits::missing_digits;
 use crate::conversion::ConversionExplained;
 use crate::integer::IntegerExplained;
 use crate::{Instruction, Operands, Profile, Target, conversion, fault, instruction, integer, matrix};
@@ -104,11 +105,7 @@ pub fn operands(instruction: &Instruction, texts: &[String]) -> Result<Operands,
     let recipe = &instruction.recipe;
     for (index, text) in texts.iter().enumerate().take(recipe.operation.op.arity()) {
         let width = recipe.operation.operand_format(index).width() * recipe.components;
-        let unsigned = text.trim_start_matches('-');
-        let digits = unsigned.strip_prefix("0x").filter(|digits| *digits != "0");
-        let Some(bits) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else { continue };
-        let whole = hex_bits(width, bits);
-        if unsigned.len() < whole.len() {
+        if let Some(whole) = missing_digits(text, width) {
             let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
             return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
         }

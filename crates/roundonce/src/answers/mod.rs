@@ -12,6 +12,7 @@ mod forms;
 mod run;
 mod translation;
 mod why;
+mod why_arrays;
 
 pub use bits::bits;
 pub use completions::{Completion, completions};
@@ -26,7 +27,8 @@ pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, lo
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
 pub use translation::{TranslatedKernel, TranslatedModule, VerifiedKernel};
-pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, read_value, underlined, why};
+pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, why};
+pub use why_arrays::{AboutArrays, ArrayValue, AskedArrays, why_arrays};
 
 use crate::Finding;
 use crate::kernel;

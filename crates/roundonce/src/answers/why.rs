@@ -84,16 +84,13 @@ fn inexact(name: &str, text: &str, literal: &Literal) -> Option<String> {
 }
 
 /// A value of a name, and what is to be said of it.
-///
-/// # Errors
-/// If it is none.
-pub fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<(Literal, Option<String>), NoAnswer> {
+pub(super) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<(Literal, Option<String>), NoAnswer> {
     let literal = types.read(text).map_err(|problem| NoAnswer::Input(format!("{name}: {problem}")))?;
     Ok((literal, inexact(name, text, &literal)))
 }
 
 /// What is wrong with an expression, with its place marked.
-pub fn underlined(expression: &str, error: &ExprError) -> String {
+pub(super) fn underlined(expression: &str, error: &ExprError) -> String {
     let column = expression[..error.at].chars().count();
     format!("{}\n  {expression}\n  {:column$}^", error.message, "")
 }

@@ -16,8 +16,8 @@ const LEFT: usize = 86;
 const LABEL: usize = 300;
 /// Where the first row's letters stand.
 const TOP: usize = 44;
-/// The colours and shapes; the web page has them from the same file.
-const STYLE: &str = include_str!("picture.css");
+/// The colours of bits and the picture's shapes, as CSS; the web page has them from the same file.
+pub const COLOURS: &str = include_str!("picture.css");
 
 impl Explained {
     /// Each component's picture as SVG, without its style, for a page that has it; empty where there is nothing to align.
@@ -42,7 +42,7 @@ impl Picture {
 
     /// The picture as a file of its own.
     fn svg_file(&self, product: &str, addend: &str) -> String {
-        self.drawn(product, addend, &format!("<style>\n{STYLE}</style>\n"))
+        self.drawn(product, addend, &format!("<style>\n{COLOURS}</style>\n"))
     }
 
     fn drawn(&self, product: &str, addend: &str, style: &str) -> String {
