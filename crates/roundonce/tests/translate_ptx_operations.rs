@@ -101,11 +101,14 @@ impl Inputs {
     }
 }
 
+/// An operation of its destinations and of what it takes as its operand of a width and number.
+type Make = dyn Fn(&[Reg], &dyn Fn(Width, usize) -> Operand) -> Op;
+
 /// An operation with its name for messages, the widths of its results, and how it is made.
 struct Sample {
     name: String,
     results: Vec<Width>,
-    make: Box<dyn Fn(&[Reg], &dyn Fn(Width, usize) -> Operand) -> Op>,
+    make: Box<Make>,
 }
 
 fn sample(

@@ -79,6 +79,8 @@ pub(super) struct Body<'b> {
     pub(super) guard: Option<Guard>,
     /// How the current access is ordered.
     pub(super) ordering: Ordering,
+    /// Whether the kernel has textures and surfaces, once that was asked.
+    pub(super) images: Option<[bool; 2]>,
     /// Labels of the writer's own loops.
     loops: u32,
 }
@@ -112,6 +114,7 @@ pub(super) fn write<'p>(
         named: [false; 2],
         guard: None,
         ordering: Ordering::default(),
+        images: None,
         loops: 0,
     };
     lines.before(kernel, out);

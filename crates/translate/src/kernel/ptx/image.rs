@@ -1,7 +1,7 @@
 //! Textures and surfaces. A handle of 64 bits is what PTX has in a register too.
 
 use roundonce_arith::Format;
-use roundonce_ir::{ImageProperty, ImageShape, Op, Operand, Outside, Reg, Sampler, Scalar, TexelType, Width};
+use roundonce_ir::{ImageProperty, ImageShape, Kernel, Op, Operand, Outside, Reg, Sampler, Scalar, TexelType, Width};
 
 use super::body::{Body, Refusal, Written, none};
 use super::memory::vector_word;
@@ -50,6 +50,22 @@ fn outside_word(outside: Outside) -> Option<&'static str> {
         Outside::Clamp => Some(".clamp"),
         Outside::Sampler(_) => None,
     }
+}
+
+/// Whether a kernel has textures, and whether it has surfaces.
+fn images_of(kernel: &Kernel) -> [bool; 2] {
+    let [mut textures, mut surfaces] = [false; 2];
+    for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+        match &instruction.op {
+            Op::ImageSample { .. } => textures = true,
+            Op::ImageLoad { texel, .. } | Op::ImageStore { texel, .. } | Op::ImageAddress { texel, .. } => {
+                let is_surface = !matches!(texel, TexelType::Component(_));
+                (textures, surfaces) = (textures || !is_surface, surfaces || is_surface);
+            }
+            _ => {}
+        }
+    }
+    [textures, surfaces]
 }
 
 impl Body<'_> {
@@ -206,18 +222,9 @@ impl Body<'_> {
 
     /// Textures and surfaces have handles of their own: which one is asked, the kernel's other instructions say.
     fn query(&mut self, d: Reg, image: Operand, property: ImageProperty) -> Written {
-        let instructions = self.kernel.blocks.iter().flat_map(|block| &block.instructions);
-        let (mut textures, mut surfaces) = (property == ImageProperty::Normalized, false);
-        for instruction in instructions {
-            match &instruction.op {
-                Op::ImageSample { .. } => textures = true,
-                Op::ImageLoad { texel, .. } | Op::ImageStore { texel, .. } | Op::ImageAddress { texel, .. } => {
-                    let is_surface = !matches!(texel, TexelType::Component(_));
-                    (textures, surfaces) = (textures || !is_surface, surfaces || is_surface);
-                }
-                _ => {}
-            }
-        }
+        let kernel = self.kernel;
+        let [textures, surfaces] = *self.images.get_or_insert_with(|| images_of(kernel));
+        let textures = textures || property == ImageProperty::Normalized;
         if textures && surfaces {
             return none("a question about an image in a kernel with textures and surfaces");
         }

@@ -4,8 +4,8 @@
 //! bits; what has neither is refused by its name. Roundings are always written, so that no assembler contracts what the
 //! source rounds twice; approximated functions are the same functions, which both languages leave open.
 //!
-//! - **Target and version.** The lowest from `sm_80` on, the oldest that every supported assembler compiles for, and the
-//!   lowest PTX with everything that is used; or what [`Options::target`] and [`Options::version`] ask for.
+//! - **Target and version.** The lowest target from `sm_80` on with everything that is used (`sm_80` is the first with a
+//!   fused multiply-add of bf16), and the lowest PTX that has both; or what [`Options::target`] and [`Options::version`] ask for.
 //! - **Parameters** keep their names where PTX takes them: `0.1` is `binding_0_1`, other signs are `_`. A buffer's size,
 //!   where the source asks for it, is one more parameter; a pointer to shared memory is where its piece begins
 //!   ([`Argument`]).

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use roundonce_ir::{Kernel, Program};
 
+use super::body::DYNAMIC_SHARED;
 use super::text::Symbol;
 
 /// The names of a module's kernels and variables.
@@ -22,7 +23,7 @@ pub(super) struct Names<'n> {
 }
 
 /// What the assembler has another meaning for.
-const RESERVED: [&str; 3] = ["WARP_SZ", "vprintf", "generic"];
+const RESERVED: [&str; 4] = ["WARP_SZ", "vprintf", "generic", DYNAMIC_SHARED];
 
 /// A name as PTX takes it: `0.1` is `binding_0_1`, and what no name may have is `_`.
 fn spelled(name: &str) -> String {
@@ -35,7 +36,7 @@ fn spelled(name: &str) -> String {
         text.push(if character.is_ascii_alphanumeric() || character == '$' { character } else { '_' });
     }
     // An underscore alone is a place that is not used.
-    if text.bytes().all(|byte| byte == b'_') {
+    if !text.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
         text.push_str("unnamed");
     }
     text
@@ -95,5 +96,20 @@ impl Names<'_> {
             Symbol::Variable(index) => self.variables.get(index),
         };
         name.map_or("unknown", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_ptx_takes() {
+        let mut taken = HashSet::new();
+        let mut name = |text: &str| unique(&mut taken, text);
+        assert_eq!([name("x"), name("0.1"), name("0.1[2]")], ["x", "binding_0_1", "binding_0_1_2_"]);
+        // The same again, a label of the writer's, a constant of the language's, and what has no letter.
+        assert_eq!([name("x"), name("$L3"), name("WARP_SZ")], ["x_1", "$L3_1", "WARP_SZ_1"]);
+        assert_eq!([name("_"), name("$"), name("größe")], ["_unnamed", "$unnamed", "gr__e"]);
     }
 }

@@ -7,13 +7,15 @@ use super::super::Options;
 /// The target where none is asked for and nothing needs a later one: the oldest that both supported assemblers compile
 /// for, and the first with a fused multiply-add of bf16.
 const TARGET: u32 = 80;
-/// `mov` of a vector with a place that is not used.
-const VERSION: Version = Version(7, 1);
+/// The lowest version: what is used everywhere is older.
+const VERSION: Version = Version(4, 3);
 
 /// What a module needs.
 pub(super) struct Needs {
     asked_target: Option<SmTarget>,
     asked_version: Option<Version>,
+    /// The first version that has the target, or the lowest one.
+    first_version: Version,
     /// Whether textures have samplers of their own, where there are textures.
     separate_samplers: Option<bool>,
     /// The machine that computes the program's matrix products.
@@ -24,12 +26,14 @@ pub(super) struct Needs {
 
 impl Needs {
     pub(super) fn new(options: &Options<'_>) -> Needs {
+        let target = options.target.unwrap_or(SmTarget::from(TARGET));
         Needs {
             asked_target: options.target,
             asked_version: options.version,
-            gates: Vec::new(),
-            machine: None,
+            first_version: roundonce_ptx::first_version(target).unwrap_or(VERSION).max(VERSION),
             separate_samplers: None,
+            machine: None,
+            gates: Vec::new(),
         }
     }
 
@@ -54,7 +58,7 @@ impl Needs {
             return Err(format!("`{}` needs {gate}", spelling.concat()));
         }
         let low = self.asked_target.is_none() && !gate.has_target(SmTarget::from(TARGET));
-        let old = self.asked_version.is_none() && gate.version.first > VERSION;
+        let old = self.asked_version.is_none() && gate.version.first > self.first_version;
         if (low || old) && !self.gates.iter().any(|(known, _)| *known == gate) {
             self.gates.push((gate, spelling.concat()));
         }
@@ -96,12 +100,13 @@ impl Needs {
             return Err(format!("`{spelling}` needs {gate}, another instruction {target}: no target has both"));
         }
         let Some(first) = roundonce_ptx::first_version(target) else { return Err(format!("there is no `{target}`")) };
-        let needed = self.gates.iter().map(|(gate, _)| gate.version.first).max();
-        let version = needed.unwrap_or(VERSION).max(VERSION).max(first);
         match self.asked_version {
-            Some(asked) if asked < version => Err(format!("PTX {asked} is too old: {version} is needed for {target}")),
+            Some(asked) if asked < first => Err(format!("PTX {asked} has no {target}: {first} has it first")),
             Some(asked) => Ok((target, asked)),
-            None => Ok((target, version)),
+            None => {
+                let needed = self.gates.iter().map(|(gate, _)| gate.version.first).max();
+                Ok((target, needed.unwrap_or(VERSION).max(VERSION).max(first)))
+            }
         }
     }
 
