@@ -50,15 +50,29 @@ const LACKING_OLD: [(&str, &str); 11] = [
     ("virtual",      "a generic address"),
 ];
 
-/// The environments, with the SPIR-V that they take, how many kernels of PTX run there, and what is refused.
-fn environments() -> [(&'static str, &'static str, usize, Vec<(&'static str, &'static str)>); 3] {
-    let without = |names: &[(&str, &str)]| {
-        REFUSED.iter().copied().filter(|(name, _)| !names.iter().any(|(other, _)| other == name)).collect::<Vec<_>>()
+/// Whom modules are for.
+struct Client {
+    environment: &'static str,
+    /// The SPIR-V that it takes.
+    version: &'static str,
+    /// How many kernels of PTX run.
+    runs: usize,
+    refused: Vec<(&'static str, &'static str)>,
+}
+
+fn clients() -> [Client; 3] {
+    // What one lacks stands before what all lack.
+    let lacking = |first: &[(&'static str, &'static str)], all: &[(&'static str, &'static str)]| {
+        let rest = all.iter().filter(|(name, _)| !first.iter().any(|(other, _)| other == name));
+        first.iter().chain(rest).copied().collect::<Vec<_>>()
     };
-    let opencl = [without(&LACKING), LACKING.to_vec()].concat();
-    let old = opencl.iter().copied().filter(|(name, _)| !LACKING_OLD.iter().any(|(other, _)| other == name));
-    let old = old.chain(LACKING_OLD).collect();
-    [("opencl1.2", "spv1.0", 24, old), ("opencl2.2", "spv1.2", 33, opencl), ("spv1.3", "spv1.3", 37, REFUSED.to_vec())]
+    let opencl = lacking(&LACKING, &REFUSED);
+    let old = lacking(&LACKING_OLD, &opencl);
+    [
+        Client { environment: "opencl1.2", version: "spv1.0", runs: 24, refused: old },
+        Client { environment: "opencl2.2", version: "spv1.2", runs: 33, refused: opencl },
+        Client { environment: "spv1.3", version: "spv1.3", runs: 37, refused: REFUSED.to_vec() },
+    ]
 }
 
 /// The validator's word, where it is installed.
@@ -149,7 +163,7 @@ fn write_launch(folder: &Path, case: &Case, ready: &Ready, text: &str, given: &[
 #[test]
 fn kernels_of_ptx_give_the_same_buffers() {
     let mut validated = 0;
-    for (environment, version, runs, expected) in environments() {
+    for Client { environment, version, runs, refused: expected } in clients() {
         let (mut ran, mut refused) = (0, BTreeMap::new());
         for case in cases("kernels") {
             let text = std::fs::read_to_string(&case.module).unwrap();

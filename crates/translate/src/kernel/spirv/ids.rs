@@ -143,10 +143,15 @@ impl Type {
         out.push('%');
         let _ = match self {
             Type::Void => write!(out, "void"),
-            Type::Scalar(ty) => write!(out, "{}", ty.name()),
+            Type::Scalar(ty) => {
+                out.push_str(ty.name());
+                Ok(())
+            }
             Type::Vector(ty, count) => write!(out, "v{count}{}", ty.name()),
             Type::Pointer(class, ty, count) => {
-                let _ = write!(out, "ptr_{}_", class.name());
+                out.push_str("ptr_");
+                out.push_str(class.name());
+                out.push('_');
                 vector(out, ty, count);
                 Ok(())
             }
@@ -193,8 +198,29 @@ impl Id {
     }
 }
 
+/// A number in decimal: most of a module's text is numbers.
+pub(super) fn push_number(out: &mut String, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[first..].iter().map(|&digit| char::from(digit)));
+}
+
 /// A constant's name.
 pub(super) fn write_constant(out: &mut String, ty: Ty, bits: u64) {
+    if !ty.is_float() && ty != Ty::Bool {
+        out.push('%');
+        out.push_str(ty.name());
+        out.push('_');
+        return push_number(out, bits);
+    }
     let _ = match (ty, whole_number(ty, bits)) {
         (Ty::Bool, _) => write!(out, "%{}", bits == 1),
         (Ty::F16 | Ty::F32 | Ty::F64, Some(whole)) => write!(out, "%{}_{whole}", ty.name()),

@@ -5,7 +5,20 @@ use std::fmt::Write as _;
 
 use roundonce_spirv::float_literal;
 
-use super::ids::{Class, Id, Ty, Type, write_constant};
+use super::ids::{Class, Id, Ty, Type, push_number, write_constant};
+
+/// What was declared lately, by some of its bits.
+#[derive(Clone, Copy)]
+struct Lately {
+    constants: [Option<(Ty, u64)>; 64],
+    types: [Option<Type>; 8],
+}
+
+impl Default for Lately {
+    fn default() -> Lately {
+        Lately { constants: [None; 64], types: [None; 8] }
+    }
+}
 
 /// Names that are taken from the start: those of types begin so, and constants'.
 const TAKEN: [&str; 12] =
@@ -26,6 +39,8 @@ pub(super) struct Module {
     pub(super) functions: String,
     declared: HashSet<Type>,
     constants: HashSet<(Ty, u64)>,
+    /// Constants and types that were asked for lately, so that most questions need no hash.
+    lately: Lately,
     others: HashSet<String>,
     taken: HashSet<String>,
     /// The names of what has one.
@@ -116,33 +131,30 @@ impl Module {
 
     /// Writes an id, and declares what it is.
     pub(super) fn put(&mut self, out: &mut String, id: Id) {
-        let _ = match id {
-            Id::Temp(number) => write!(out, "%{number}"),
-            Id::Label(number) => write!(out, "%block_{number}"),
+        match id {
+            Id::Temp(number) => {
+                out.push('%');
+                push_number(out, number.into());
+            }
+            Id::Label(number) => {
+                out.push_str("%block_");
+                push_number(out, number.into());
+            }
             Id::Named(place) => {
                 out.push('%');
                 out.push_str(&self.named[place as usize]);
-                Ok(())
             }
             Id::Const(ty, bits) => {
                 self.constant(ty, bits);
                 write_constant(out, ty, bits);
-                Ok(())
             }
-            Id::Undef(ty) => {
-                self.undefined(out, Type::Scalar(ty));
-                Ok(())
-            }
-            Id::UndefVector(ty, count) => {
-                self.undefined(out, Type::Vector(ty, count));
-                Ok(())
-            }
+            Id::Undef(ty) => self.undefined(out, Type::Scalar(ty)),
+            Id::UndefVector(ty, count) => self.undefined(out, Type::Vector(ty, count)),
             Id::Of(ty) => {
                 self.need(ty);
                 ty.write(out);
-                Ok(())
             }
-        };
+        }
     }
 
     fn undefined(&mut self, out: &mut String, ty: Type) {
@@ -162,7 +174,8 @@ impl Module {
     }
 
     fn constant(&mut self, ty: Ty, bits: u64) {
-        if !self.constants.insert((ty, bits)) {
+        let place = &mut self.lately.constants[(bits as usize ^ bits as usize >> 20) & 63];
+        if place.replace((ty, bits)) == Some((ty, bits)) || !self.constants.insert((ty, bits)) {
             return;
         }
         self.need(ty.into());
@@ -178,7 +191,12 @@ impl Module {
 
     /// Declares a type.
     pub(super) fn need(&mut self, ty: Type) {
-        if !self.declared.insert(ty) {
+        let place = match ty {
+            Type::Scalar(ty) => ty as usize & 7,
+            Type::Pointer(class, ..) => class as usize & 7,
+            _ => 0,
+        };
+        if self.lately.types[place].replace(ty) == Some(ty) || !self.declared.insert(ty) {
             return;
         }
         let of = match ty {
