@@ -119,6 +119,8 @@ const BUFFER: usize = 1 << 16;
 const BLOCK: u32 = 64;
 /// Dynamic shared memory, and what a parameter gets that is shared memory.
 const SHARED: u32 = 16 << 10;
+/// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
+const SHARED_PIECE: u32 = 128;
 /// Operations after which a launch is given up.
 const STEPS: u64 = 1 << 24;
 
@@ -209,18 +211,10 @@ impl Translated {
             Ok::<_, RunError>(args)
         };
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
-        let translated: Vec<Arg> = arguments.iter().map(|argument| given(kernel, argument, &args)).collect();
+        let (translated, shared) = translated_arguments(kernel, arguments, &args, SHARED);
         let Ok(expected) = launch(&self.source.program, &kernel.name, args, SHARED, self.source.profile) else {
             verification.failed += 1;
             return;
-        };
-        let has = |kind: fn(&Argument) -> bool| arguments.iter().any(kind);
-        let shared = if has(|argument| matches!(argument, Argument::DynamicShared | Argument::AllShared)) {
-            0
-        } else if has(|argument| matches!(argument, Argument::SharedOffset(_))) {
-            SHARED * (1 + pieces(&kernel.params) as u32)
-        } else {
-            SHARED
         };
         let found = match launch(&other.program, &other.kernel().name, translated, shared, other.profile) {
             Ok(found) => found,
@@ -251,21 +245,53 @@ fn bytes(arg: &Arg) -> Option<Vec<u8>> {
     }
 }
 
-/// How many parameters are pieces of shared memory.
-fn pieces(params: &[Param]) -> u64 {
-    params.iter().filter(|param| param.passing == Passing::Shared).count() as u64
+/// What a launch of a translated kernel is given where the source's is given `args` and bytes of dynamic shared memory: its
+/// arguments, and its own bytes of dynamic shared memory.
+pub fn translated_arguments(
+    kernel: &Kernel,
+    arguments: &[Argument],
+    args: &[Arg],
+    dynamic_shared: u32,
+) -> (Vec<Arg>, u32) {
+    let (offsets, pieces) = shared_pieces(kernel, args);
+    // Only what names shared memory takes it out of the launch's.
+    let mut dynamic = dynamic_shared;
+    let mut one = |argument: &Argument| match *argument {
+        Argument::Param(param) => args[param].clone(),
+        Argument::BufferBytes(param) => Arg::Scalar(match &args[param] {
+            Arg::Buffer(buffer) => buffer.len() as u64,
+            _ => 0,
+        }),
+        Argument::SharedOffset(param) => {
+            dynamic = dynamic_shared + pieces;
+            Arg::Scalar(offsets[param].into())
+        }
+        Argument::DynamicShared | Argument::AllShared => {
+            dynamic = 0;
+            let declared = if *argument == Argument::AllShared { kernel.shared_bytes } else { 0 };
+            Arg::Scalar((declared + dynamic_shared).into())
+        }
+    };
+    let args = arguments.iter().map(&mut one).collect();
+    (args, dynamic)
 }
 
-/// What the translation's launch gives for a parameter.
-fn given(kernel: &Kernel, argument: &Argument, args: &[Arg]) -> Arg {
-    match *argument {
-        Argument::Param(param) => args[param].clone(),
-        Argument::BufferBytes(param) => Arg::Scalar(bytes(&args[param]).map_or(0, |bytes| bytes.len() as u64)),
-        // Every piece has as many bytes.
-        Argument::SharedOffset(param) => Arg::Scalar(u64::from(SHARED) * pieces(&kernel.params[..param])),
-        Argument::DynamicShared => Arg::Scalar(SHARED.into()),
-        Argument::AllShared => Arg::Scalar((kernel.shared_bytes + SHARED).into()),
-    }
+/// Where each piece of shared memory begins that is given for a parameter, and what all take: [`Argument::SharedOffset`].
+fn shared_pieces(kernel: &Kernel, args: &[Arg]) -> (Vec<u32>, u32) {
+    let bytes = kernel.params.iter().zip(args).map(|(param, arg)| match arg {
+        Arg::Scalar(bytes) if param.passing == Passing::Shared => {
+            u32::try_from(*bytes).unwrap_or(u32::MAX - SHARED_PIECE).next_multiple_of(SHARED_PIECE)
+        }
+        _ => 0,
+    });
+    let bytes: Vec<u32> = bytes.collect();
+    let all = bytes.iter().fold(0, |all: u32, bytes| all.saturating_add(*bytes));
+    let mut end = 0u32;
+    let offsets = bytes.iter().map(|bytes| {
+        end = end.saturating_add(*bytes);
+        if *bytes == 0 { all } else { end - bytes }
+    });
+    (offsets.collect(), all)
 }
 
 /// The arguments of one trial.
@@ -306,7 +332,7 @@ impl Data<'_> {
 
     /// A buffer: floats of its format where the kernel's code tells, otherwise small integers or f32.
     fn elements(&self, format: Option<Format>, random: &mut dyn FnMut() -> u64) -> Vec<u8> {
-        let format = format.or((self.trial % 2 == 0).then_some(Format::F32));
+        let format = format.or(self.trial.is_multiple_of(2).then_some(Format::F32));
         let mut bytes = Vec::with_capacity(BUFFER);
         while bytes.len() < BUFFER {
             match format {
@@ -340,6 +366,9 @@ fn number(format: Format, trial: u64, random: &mut dyn FnMut() -> u64) -> u64 {
         }
         (2.., _) => any & mask,
         // Between 2^-4 and 2^4.
-        _ => sign | format.one() + ((any >> 32) % 8 << fraction) - (4 << fraction) | any & ((1 << fraction) - 1),
+        _ => {
+            let exponent = (any >> 32) % 8;
+            sign | (format.one() + (exponent << fraction) - (4 << fraction)) | any & ((1 << fraction) - 1)
+        }
     }
 }

@@ -11,10 +11,9 @@ use launches::{Case, cases};
 use roundonce::exec::Arg;
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Argument, Comments, Options, Translation, spirv};
-use translated::translated;
+use roundonce::translation::translated_arguments;
 
 mod launches;
-mod translated;
 
 /// What no environment has a counterpart for, by kernel: words of a refusal. Matrix multiply-adds beside.
 #[rustfmt::skip] // A kernel a line.
@@ -111,11 +110,11 @@ fn compare(case: &Case, ready: &Ready, comments: Comments, environment: &str) ->
     let place = ready.program.kernels.iter().position(|kernel| kernel.name == ready.kernel().name).unwrap();
     let arguments = &translation.arguments[place];
     let args = case.arguments(ready);
-    let given = translated(arguments, &args, ready.kernel().shared_bytes, case.shared);
+    let (given, dynamic) = translated_arguments(ready.kernel(), arguments, &args, case.shared);
     if let Ok(folder) = std::env::var("ROUNDONCE_SPIRV_OUT") {
         write_launch(Path::new(&folder), case, ready, &translation.text, &given);
     }
-    let (before, after) = (case.run(ready, args, case.shared), case.run(&read, given, 0));
+    let (before, after) = (case.run(ready, args, case.shared), case.run(&read, given, dynamic));
     let mut compared = 0;
     for (argument, buffer) in arguments.iter().zip(&after.buffers) {
         if let (Argument::Param(param), Some(buffer)) = (argument, buffer) {

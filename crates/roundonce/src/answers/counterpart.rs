@@ -13,7 +13,8 @@ use roundonce_why::{
 };
 use serde::Serialize;
 
-use super::{NoAnswer, Noted, underlined};
+use super::why::underlined;
+use super::{NoAnswer, Noted};
 use crate::{TABLES, Target, instruction};
 
 /// What a translation comes to.

@@ -10,11 +10,8 @@ use roundonce::kernel::{
     Choice, Ready, Refusal, Source, array_argument, default_argument, number, parameter, push_constants,
 };
 use roundonce::spirv::Assume;
-use roundonce::translate::kernel::{Argument, Translation};
+use roundonce::translation::{Argument, Translation, translated_arguments};
 use serde_json::Value;
-
-/// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
-const SHARED_PIECE: u64 = 128;
 
 pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
@@ -153,44 +150,15 @@ pub(crate) fn translated_launch<'r>(launch: &Launch<'_>, translation: &Translati
     let source = launch.program.kernel(launch.entry).unwrap();
     let place = launch.program.kernels.iter().position(|kernel| kernel.name == source.name).unwrap();
     let arguments = &translation.arguments[place];
-    let (offsets, pieces) = shared_pieces(source, &launch.args);
-    let args = arguments.iter().map(|argument| match *argument {
-        Argument::Param(index) => launch.args[index].clone(),
-        Argument::BufferBytes(index) => match &launch.args[index] {
-            Arg::Buffer(buffer) => Arg::Scalar(buffer.len() as u64),
-            _ => Arg::Scalar(0),
-        },
-        Argument::SharedOffset(index) => Arg::Scalar(offsets[index]),
-        Argument::DynamicShared => panic!("PTX has no parameter of shared memory"),
-    });
+    let (args, dynamic_shared) = translated_arguments(source, arguments, &launch.args, launch.dynamic_shared);
     Launch {
         program: &ready.program,
         entry: Some(&ready.program.kernels[place].name),
-        args: args.collect(),
-        dynamic_shared: launch.dynamic_shared + pieces as u32,
+        args,
+        dynamic_shared,
         options: Options { profile: launch.options.profile, ..launch.options.clone() },
         ..*launch
     }
-}
-
-/// Where each piece of shared memory begins, and what they take in all.
-fn shared_pieces(kernel: &Kernel, args: &[Arg]) -> (Vec<u64>, u64) {
-    let bytes: Vec<u64> = kernel
-        .params
-        .iter()
-        .zip(args)
-        .map(|(param, arg)| match arg {
-            Arg::Scalar(bytes) if param.passing == Passing::Shared => bytes.next_multiple_of(SHARED_PIECE),
-            _ => 0,
-        })
-        .collect();
-    let all = bytes.iter().sum();
-    let mut end = 0;
-    let offsets = bytes.iter().map(|bytes| {
-        end += bytes;
-        if *bytes == 0 { all } else { end - bytes }
-    });
-    (offsets.collect(), all)
 }
 
 /// How the buffers of two launches differ.
