@@ -175,6 +175,8 @@ pub struct Profile {
     pub nan_f32: NanRule,
     /// NaN results of f64. A minus leaves the sign of a NaN operand alone.
     pub nan_f64: NanRule,
+    /// NaN results of f64 divisions, which are a routine of the assembler's: a is the dividend.
+    pub div_nan_f64: NanRule,
     /// NaN results of f16, bf16 and any smaller format.
     pub nan_small: NanRule,
     /// `mad.f32` of sm_1x.
@@ -229,6 +231,7 @@ impl Profile {
         underflow: Underflow::AfterRounding,
         nan_f32: NanRule::Canonical,
         nan_f64: NanRule::Payload([OperandIndex::B, OperandIndex::C, OperandIndex::A]),
+        div_nan_f64: NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]),
         nan_small: NanRule::Canonical,
         sm1x_mad: Sm1xMad::Truncate,
         fmz_sat_nan: FmzSatNan::Addend,
@@ -266,7 +269,7 @@ impl Profile {
     }
 
     /// The bits of a NaN result of an operation of two factors, of which one or both are NaN, beside the pipeline:
-    /// divisions, minima.
+    /// minima, remainders.
     pub fn nan_of_pair(&self, format: Format, a: u64, b: u64) -> u64 {
         let order = match self.nan_rule(format) {
             NanRule::Canonical => [OperandIndex::A, OperandIndex::B, OperandIndex::C],
@@ -276,13 +279,18 @@ impl Profile {
         self.nan_result(format, given.find(|&bits| format.is_nan(bits)))
     }
 
+    /// The same of a quotient, by `div_nan_f64`.
+    pub fn nan_of_quotient(&self, format: Format, dividend: u64, divisor: u64) -> u64 {
+        Profile { nan_f64: self.div_nan_f64, ..*self }.nan_of_pair(format, dividend, divisor)
+    }
+
     /// Whether one of the operands that an operation takes is the out-of-bounds NaN.
     pub(crate) fn has_oob_operand(&self, taken: &[OperandIndex], operands: [u64; 3]) -> bool {
         taken.iter().any(|&operand| operands[operand as usize] == self.oob_nan)
     }
 
     /// Every decision, one row for each field.
-    pub const DECISIONS: [Decision; 15] = [
+    pub const DECISIONS: [Decision; 16] = [
         Decision {
             field: "tininess",
             decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush: those that are \
@@ -315,6 +323,13 @@ impl Profile {
                       alone; an invalid operation gives 0xfff8000000000000",
             source: "GT200, and the multiplication of sm_120; sm_20 to sm_90 unmeasured",
             status: Status::Measured,
+        },
+        Decision {
+            field: "div_nan_f64",
+            decides: "whose payload the NaN of an f64 division keeps: the dividend's, then the divisor's",
+            source: "ptxas 12.9 and 13.5: the routine of div.f64 for sm_50, sm_75, sm_90 and sm_100 asks the dividend \
+                     first, in all four directions; no GPU was asked",
+            status: Status::Reported,
         },
         Decision {
             field: "nan_small",

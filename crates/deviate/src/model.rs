@@ -160,6 +160,7 @@ impl EvalModel {
             Deviation::NegateProduct => operation.negate_product ^= true,
             Deviation::NanOperand(rule) if !self.chooses_nan_by(*rule) => {
                 (other.profile.nan_f32, other.profile.nan_f64, other.profile.nan_small) = (*rule, *rule, *rule);
+                other.profile.div_nan_f64 = *rule;
             }
             Deviation::OtherNan => other.any_nan = true,
             Deviation::OtherZero => other.any_zero = true,

@@ -65,7 +65,7 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
 fn quotient(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
     let negative = format.is_negative(a) ^ format.is_negative(b);
     match (unpack(format, a), unpack(format, b)) {
-        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => profile.nan_of_pair(format, a, b),
+        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => profile.nan_of_quotient(format, a, b),
         (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) | (Unpacked::Zero { .. }, Unpacked::Zero { .. }) => {
             profile.nan_result(format, None)
         }
@@ -317,6 +317,20 @@ mod tests {
     }
 
     /// Exact where it is; ties, overflow and flushes at the edges.
+    /// Of two NaNs the dividend's stays in f64, as in the routine of ptxas; the product's rule is another one.
+    #[test]
+    fn nans_of_quotients() {
+        let (a, b, one) = (0xfff0_0000_0000_0aaa_u64, 0x7ff8_0000_0000_0bbb_u64, 0x3ff0_0000_0000_0000_u64);
+        let of = |profile: &Profile, a, b| divide(profile, Format::F64, Rounding::NearestEven, false, a, b);
+        let nvidia = Profile::NVIDIA;
+        assert_eq!(of(&nvidia, a, b), 0xfff8_0000_0000_0aaa);
+        assert_eq!((of(&nvidia, b, a), of(&nvidia, one, a), of(&nvidia, b, one)), (b, 0xfff8_0000_0000_0aaa, b));
+        assert_eq!(of(&nvidia, 0, 0), 0xfff8_0000_0000_0000);
+        assert_eq!(of(&Profile { div_nan_f64: nvidia.nan_f64, ..nvidia }, a, b), b);
+        let single = divide(&nvidia, Format::F32, Rounding::NearestEven, false, 0x7fc0_0aaa, 0xffc0_0bbb);
+        assert_eq!(single, 0x7fff_ffff);
+    }
+
     #[test]
     fn scaled() {
         let f32 = |rounding, flush, a, exponent| scale(&Profile::NVIDIA, Format::F32, rounding, flush, a, exponent);
@@ -360,6 +374,17 @@ mod tests {
             assert_eq!(u64::from(near.to_bits()), exact, "{a:x}");
         }
         assert!(left < 100, "{left}");
+    }
+
+    /// 1 / √x in the host's f64, rounded to f32: for every significand and both parities of the exponent. Powers of four
+    /// change neither step.
+    #[test]
+    fn reciprocal_roots_in_f64() {
+        for bits in 0x3f80_0000_u32..0x4080_0000 {
+            let near = (1.0 / f64::from(f32::from_bits(bits)).sqrt()) as f32;
+            let root = reciprocal_square_root(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, bits.into());
+            assert_eq!(u64::from(near.to_bits()), root, "{bits:#x}");
+        }
     }
 
     #[test]

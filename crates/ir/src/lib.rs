@@ -114,6 +114,7 @@ mod scalarize;
 mod types;
 mod verify;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use cfg::{Cfg, Dominators};
@@ -415,6 +416,8 @@ pub struct Kernel {
     /// Blocks that an assembler does not join with the one before, even where nothing else leads to them: the body of
     /// a function that was inlined, what follows it, and what follows a fence that no engine needs.
     pub separate: Vec<usize>,
+    /// Blocks that a front end knows to be seldom reached: an engine that compiles need not compile them.
+    pub unlikely: BTreeSet<usize>,
 }
 
 /// What a place is called by its number: `line 12`, or as an address `0x0148`.
@@ -441,6 +444,7 @@ impl Kernel {
             addresses: false,
             aligned_vectors: false,
             separate: Vec::new(),
+            unlikely: BTreeSet::new(),
         }
     }
     /// What a place is called: `line 12`, of machine code `0x0148`.

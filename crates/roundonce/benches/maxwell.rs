@@ -15,6 +15,8 @@ const ROUNDS: usize = 7;
 
 struct Work {
     name: &'static str,
+    /// Beside the name, where the size matters.
+    size: &'static str,
     grid: [u32; 3],
     block: [u32; 3],
     args: Vec<Arg>,
@@ -43,7 +45,17 @@ fn single(value: f32) -> Arg {
 fn works() -> Vec<Work> {
     let f32s = |count| numbers(count, false);
     let one = |blocks, threads| ([blocks, 1, 1], [threads, 1, 1]);
-    let work = |name, (grid, block), args| Work { name, grid, block, args };
+    let sized = |name, size, (grid, block), args| Work { name, size, grid, block, args };
+    let work = |name, launch, args| sized(name, "", launch, args);
+    let sgemm = |size, n: u32| {
+        let matrix = || f32s((n * n) as usize);
+        let args = vec![Arg::Scalar(n.into()), matrix(), matrix(), matrix()];
+        sized("sgemm", size, ([n / 16, n / 16, 1], [16, 16, 1]), args)
+    };
+    let nbody = |size, n: u32| {
+        let bodies = || f32s(4 * n as usize);
+        sized("nbody", size, one(n / 32, 32), vec![Arg::Scalar(n.into()), single(0.01), bodies(), bodies()])
+    };
     let n = 1 << 18;
     let count = Arg::Scalar(n as u64);
     vec![
@@ -57,13 +69,16 @@ fn works() -> Vec<Work> {
             ([32, 64, 1], [16, 8, 1]),
             vec![Arg::Scalar(512), Arg::Scalar(512), single(0.1), f32s(1 << 18), f32s(1 << 18)],
         ),
-        work("sgemm", ([32, 32, 1], [16, 16, 1]), vec![Arg::Scalar(512), f32s(1 << 18), f32s(1 << 18), f32s(1 << 18)]),
-        work(
+        sgemm(", 512³", 512),
+        sgemm(", 256³", 256),
+        sized(
             "dgemm",
+            ", 256³",
             ([32, 32, 1], [8, 8, 1]),
             vec![Arg::Scalar(256), numbers(1 << 16, true), numbers(1 << 16, true), numbers(1 << 16, true)],
         ),
-        work("nbody", one(16, 32), vec![Arg::Scalar(512), single(0.01), f32s(4 * 512), f32s(4 * 512)]),
+        nbody(", 512", 512),
+        nbody(", 4096", 4096),
         work(
             "mandelbrot",
             ([64, 64, 1], [8, 8, 1]),
@@ -107,6 +122,6 @@ fn main() {
             times.sort_by(f64::total_cmp);
             1000.0 * times[ROUNDS / 2]
         });
-        println!("| {} | {ptx:.1} | {sass:.1} | {:.2} |", work.name, ptx / sass);
+        println!("| {}{} | {ptx:.2} | {sass:.2} | {:.2} |", work.name, work.size, ptx / sass);
     }
 }

@@ -55,7 +55,7 @@ fn hexadecimal(decision: &mut u64, text: &str) -> Result<(), String> {
 type Setter = fn(&mut Profile, &str) -> Result<(), String>;
 
 /// A row a field: its name, and how it is set.
-const FIELDS: [(&str, Setter); 14] = [
+const FIELDS: [(&str, Setter); 15] = [
     ("tininess", |profile, text| tininess(&mut profile.tininess, text)),
     ("sm1x_tininess", |profile, text| tininess(&mut profile.sm1x_tininess, text)),
     ("underflow", |profile, text| {
@@ -64,6 +64,7 @@ const FIELDS: [(&str, Setter); 14] = [
     }),
     ("nan_f32", |profile, text| nan_rule(&mut profile.nan_f32, text)),
     ("nan_f64", |profile, text| nan_rule(&mut profile.nan_f64, text)),
+    ("div_nan_f64", |profile, text| nan_rule(&mut profile.div_nan_f64, text)),
     ("nan_small", |profile, text| nan_rule(&mut profile.nan_small, text)),
     ("sm1x_mad", |profile, text| {
         named(&mut profile.sm1x_mad, &[("truncate", Sm1xMad::Truncate), ("fused-ftz", Sm1xMad::FusedFtz)], text)
@@ -154,14 +155,14 @@ mod tests {
     fn every_field_sets_its_own_decision() {
         let changed = ProfileChoice::parse(
             "tininess=result,sm1x_tininess=before-rounding,underflow=before-rounding,nan_f32=bca,nan_f64=abc,\
-             nan_small=bca,sm1x_mad=fused-ftz,fmz_sat_nan=zero,oob_nan=0x7fff,dot_zero=absent,\
+             div_nan_f64=cab,nan_small=bca,sm1x_mad=fused-ftz,fmz_sat_nan=zero,oob_nan=0x7fff,dot_zero=absent,\
              dot_zero_sign=all-negative,dot_addend=to-precision,dot_nan_f64=cba,\
              turing_block=4",
         );
         let changed = changed.unwrap().apply(Profile::NVIDIA);
         assert_eq!((changed.tininess, changed.sm1x_tininess), (Tininess::Result, Tininess::BeforeRounding));
-        let rules = [changed.nan_f32, changed.nan_f64, changed.nan_small].map(NanRule::name);
-        assert_eq!((changed.underflow, rules), (Underflow::BeforeRounding, ["bca", "abc", "bca"]));
+        let rules = [changed.nan_f32, changed.nan_f64, changed.div_nan_f64, changed.nan_small].map(NanRule::name);
+        assert_eq!((changed.underflow, rules), (Underflow::BeforeRounding, ["bca", "abc", "cab", "bca"]));
         assert_eq!((changed.sm1x_mad, changed.fmz_sat_nan), (Sm1xMad::FusedFtz, FmzSatNan::Zero));
         assert_eq!(changed.oob_nan, 0x7fff);
         assert_eq!((changed.dot_zero, changed.dot_zero_sign), (ZeroExponent::Absent, ZeroSum::AllNegative));

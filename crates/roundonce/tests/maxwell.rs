@@ -2,7 +2,7 @@
 //! operations those of the PTX that it was made of.
 
 use roundonce::exec::{Arg, Buffer, Launch, Options};
-use roundonce::ir::Program;
+use roundonce::ir::{Op, Program};
 use roundonce::kernel::{Choice, Ready, Refusal, Source, number};
 use roundonce::sass;
 use serde_json::Value;
@@ -209,6 +209,26 @@ fn single_operations_give_the_bits_of_their_ptx() {
 #[test]
 fn control_flow_arrays_and_atomics_give_the_bits_of_their_ptx() {
     assert_eq!(compare("flow", Source::Cubin(&cubin("flow")), 4), 3);
+}
+
+/// Sequences that are one operation where they are simplified, and the longer ways beside them.
+#[test]
+fn roots_and_reciprocals_give_the_bits_of_their_ptx() {
+    assert_eq!(compare("roots", Source::Cubin(&cubin("roots")), 32), 1);
+    let mut ready = Ready::read(Source::Cubin(&cubin("roots")), &Choice::default()).unwrap();
+    sass::simplify(&mut ready.program);
+    let blocks = &ready.program.kernels[0].blocks;
+    let ops = || blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    let roots = ops().filter(|op| matches!(op, Op::SquareRoot { .. })).count();
+    let quotients = ops().filter(|op| matches!(op, Op::Divide { .. })).count();
+    assert!(roots >= 2 && quotients >= 2, "{roots} roots, {quotients} quotients");
+    assert!(!ready.program.kernels[0].unlikely.is_empty());
+}
+
+/// Two NaNs are divided as ptxas's routine divides them: the dividend's payload stays.
+#[test]
+fn quotients_of_nans_have_the_payloads_of_their_ptx() {
+    assert_eq!(compare("nans", Source::Cubin(&cubin("nans")), 32), 1);
 }
 
 #[test]

@@ -110,13 +110,7 @@ impl<'a> Interpreter<'a> {
                 self.lanewise(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));
             }
             Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
-                let count = self.active.count as u64;
-                match self.stats.approximations.get_mut(name) {
-                    Some(all) => *all += count,
-                    None => {
-                        self.stats.approximations.insert(name.clone(), count);
-                    }
-                }
+                self.stats.approximated(name, self.active.count as u64);
                 let w = Width::holding(format.width());
                 self.lanewise(*d, &[(*a, w), (*b, w)], &mut |x| {
                     let bits =

@@ -61,9 +61,7 @@ impl Interpreter<'_> {
                 self.write_rows(d, texel.width(), &rows, |interp, lane, row| {
                     interp.sample(&access, lane, row, *texel_offset, *gather, &mut filtered)
                 })?;
-                if filtered > 0 {
-                    *self.stats.approximations.entry(name.clone()).or_default() += filtered;
-                }
+                self.stats.approximated(name, filtered);
                 Ok(())
             }
             &Op::ImageQuery { d, image, property } => {

@@ -248,6 +248,7 @@ impl Interpreter<'_> {
             }
             let parts = lanes / MIN_TILE;
             let ran = self.run_pending_tiles(&mut instance, count, |tile| !ended[tile * parts]);
+            self.count_approximations(&instance, &ran.tiles);
             for (exit, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
                 if let Some(exit) = exit {
                     self.count_native(exit, lanes);
@@ -286,6 +287,15 @@ impl Interpreter<'_> {
         let steps = exit.steps * lanes as u64 + exit.predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
+    }
+
+    /// Adds the approximate instructions of the tiles that completed.
+    fn count_approximations(&mut self, instance: &CodeInstance, tiles: &[Option<TileExit>]) {
+        for (name, word) in &instance.code.approximations {
+            let completed = tiles.iter().enumerate().filter(|(_, exit)| exit.is_some());
+            let count = completed.map(|(tile, _)| instance.word(tile, *word)).sum();
+            self.stats.approximated(name, count);
+        }
     }
 
     /// Fills the tiles' records.
@@ -342,6 +352,7 @@ impl Interpreter<'_> {
         for tile in tiles.iter().flatten() {
             self.count_native(tile, lanes);
         }
+        self.count_approximations(instance, tiles);
         let first = tiles.first().copied().flatten().map(|tile| tile.exit);
         let diverged = Some(instance.code.exits.len());
         let alike = first != diverged && tiles.iter().all(|tile| tile.map(|tile| tile.exit) == first);

@@ -22,6 +22,15 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
+    /// An approximate instruction ran so often; one that never ran is not named.
+    pub(crate) fn approximated(&mut self, name: &str, count: u64) {
+        match self.approximations.get_mut(name) {
+            Some(all) => *all += count,
+            None if count == 0 => {}
+            None => drop(self.approximations.insert(name.to_owned(), count)),
+        }
+    }
+
     /// Adds another worker's.
     pub(crate) fn merge(&mut self, other: Stats) {
         for (name, times) in other.approximations {

@@ -4,7 +4,8 @@
 use super::budget::Budget;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
-use super::region::{Exit, Region, Target, is_live, live_at_exit};
+use super::quotient::Quotient;
+use super::region::{Exit, Region, Target, live_at_exit};
 use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
@@ -79,11 +80,13 @@ impl Interference {
     }
 }
 
-/// In order, with those that overlap or touch joined.
-fn joined(mut intervals: Intervals) -> Intervals {
+/// In order, with those that overlap or touch joined, or that go on at the start of the next node, before which there is
+/// nothing.
+fn joined(mut intervals: Intervals, nodes: &[(u32, u32)]) -> Intervals {
+    let is_start = |at: u32| nodes.binary_search_by_key(&at, |&(start, _)| start).is_ok();
     intervals.sort_unstable();
     intervals.dedup_by(|next, last| {
-        let joins = next.0 <= last.1;
+        let joins = next.0 <= last.1 || next.0 == last.1 + 1 && is_start(next.0);
         last.1 = if joins { last.1.max(next.1) } else { last.1 };
         joins
     });
@@ -212,6 +215,24 @@ pub(super) fn allocate(
     Some((allocations, spilled))
 }
 
+/// The last use of each register's value in a node, going backward.
+struct Uses {
+    last: Vec<Option<u32>>,
+    /// All registers that have one, or had.
+    known: Vec<usize>,
+}
+
+impl Uses {
+    /// A use; the last one is seen first.
+    fn at(&mut self, reg: Reg, position: u32) {
+        let last = &mut self.last[reg.0 as usize];
+        if last.is_none() {
+            *last = Some(position);
+            self.known.push(reg.0 as usize);
+        }
+    }
+}
+
 fn live_ranges(
     code: &DecodedKernel<'_>,
     region: &Region,
@@ -226,16 +247,22 @@ fn live_ranges(
     let form = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg) * 2 + usize::from(is_general(shapes, reg));
     let mut base = 0;
     let mut spans = Vec::with_capacity(region.nodes.len());
+    let mut until = Uses { last: vec![None; count], known: Vec::new() };
     for (index, node) in region.nodes.iter().enumerate() {
         let insts = region.insts(code, index);
         let weight = 8u64.pow(depths[index].min(6));
         let end = base + 2 * (insts.len() as u32 + 1) + 1;
         let live = live_out(code, region, index);
         // Going backward: the last use of each register's value.
-        let mut until: Vec<Option<u32>> =
-            (0..count).map(|reg| is_live(&live, Reg(reg as u32)).then_some(end)).collect();
+        for (word, &bits) in live.iter().enumerate() {
+            let mut left = bits;
+            while left != 0 {
+                until.at(Reg(64 * word as u32 + left.trailing_zeros()), end);
+                left &= left - 1;
+            }
+        }
         if let super::region::Next::Branch { pred, .. } = node.next {
-            until[pred.0 as usize].get_or_insert(end);
+            until.at(pred, end);
             weights[pred.0 as usize] += weight;
         }
         for (index, inst) in insts.enumerate().rev() {
@@ -248,9 +275,9 @@ fn live_ranges(
             read.extend(inst.guard.map(|guard| guard.pred));
             for &reg in &written {
                 weights[reg.0 as usize] += weight;
-                let to = until[reg.0 as usize].take().unwrap_or(at + 2);
+                let to = until.last[reg.0 as usize].take().unwrap_or(at + 2);
                 if inst.guard.is_some() {
-                    until[reg.0 as usize] = Some(to);
+                    until.at(reg, to);
                 } else {
                     ranges[reg.0 as usize].push((at + 1, to));
                 }
@@ -263,25 +290,26 @@ fn live_ranges(
                 Op::Convert { d, .. } | Op::Extract { d, .. } | Op::Pack { d, .. } => {
                     code.kernel.width(*d) != Width::B64
                 }
-                _ => false,
+                op => Quotient::of(op).is_some(),
             };
             let early = written.len() > 1 || !by_part;
             for &reg in &read {
                 weights[reg.0 as usize] += weight;
                 if let Op::Store { .. } = inst.op {
                     // Stores are executed at the end of the node.
-                    until[reg.0 as usize] = Some(end);
+                    until.last[reg.0 as usize] = None;
+                    until.at(reg, end);
                 }
                 let differs = written.iter().any(|&other| form(other) != form(reg));
-                until[reg.0 as usize].get_or_insert(if early || differs { at + 2 } else { at + 1 });
+                until.at(reg, if early || differs { at + 2 } else { at + 1 });
                 for &other in &written {
                     hints[reg.0 as usize].push(other);
                     hints[other.0 as usize].push(reg);
                 }
             }
         }
-        for (reg, until) in until.into_iter().enumerate() {
-            if let Some(until) = until {
+        for reg in until.known.drain(..) {
+            if let Some(until) = until.last[reg].take() {
                 ranges[reg].push((base, until));
             }
         }
@@ -304,7 +332,7 @@ fn live_ranges(
             LiveRange {
                 reg,
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
-                intervals: joined(std::mem::take(&mut ranges[index])),
+                intervals: joined(std::mem::take(&mut ranges[index]), &spans),
                 vectors,
                 is_general: is_general(shapes, reg),
                 hints: std::mem::take(&mut hints[index]),

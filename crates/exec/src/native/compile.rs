@@ -5,7 +5,7 @@ use super::alloc::{Allocation, allocate};
 use super::budget::Budget;
 use super::call::{Executable, FrameChunk, put};
 use super::deferred::Deferred;
-use super::emit::{self, EmitError};
+use super::emit;
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
@@ -51,6 +51,8 @@ pub(crate) struct CompiledRegion {
     pub(super) record_words: usize,
     /// In divergent code: for each exit the first word in a tile's record of the mask of lanes that took it.
     pub(super) exit_words: Vec<usize>,
+    /// The approximate instructions, and the word in a tile's record where their runs are counted.
+    pub(crate) approximations: Vec<(String, usize)>,
 }
 
 /// A live-in or live-out value, as the caller sees it.
@@ -280,31 +282,33 @@ impl<'a> Plan<'a> {
         let launch = self.launch;
         let mut draft = first;
         loop {
-            let Draft { region, frame, shapes, inputs, allocations, .. } = draft;
+            let Draft { region, frame, shapes, inputs, allocations, .. } = &draft;
             let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
-            let deferred = Deferred::analyse(launch.code, &region, &read, &self.eager, self.budget)?;
+            let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, self.budget)?;
             if self.start != (ProgramPoint { block: 0, at: 0 }) && !region.is_worthwhile() {
                 return None;
             }
             self.budget.spend(4000 * region.length())?;
-            match emit::region(launch, &region, &shapes, &deferred, &allocations, frame, &inputs) {
-                Ok(emitted) => return self.finish(emitted, &region, &shapes, &deferred, inputs),
-                Err((EmitError::NeedsEager(reg), _)) if self.eager.insert(reg) => {}
-                Err((_, Some(point))) if point != self.start && self.boundaries.insert(point) => {}
-                Err(_) => return None,
+            let failed = match emit::region(launch, region, shapes, &deferred, allocations, frame.clone(), inputs) {
+                Ok(emitted) => return self.finish(emitted, &draft, &deferred),
+                Err(failed) => failed,
+            };
+            if failed.boundaries.contains(&self.start) || failed.boundaries.is_empty() && failed.eager.is_empty() {
+                return None;
             }
-            draft = self.draft(tile)?;
+            let (boundaries, eager) = (self.boundaries.len(), self.eager.len());
+            self.boundaries.extend(failed.boundaries);
+            self.eager.extend(failed.eager);
+            if self.boundaries.len() > boundaries {
+                draft = self.draft(tile)?;
+            } else if self.eager.len() == eager {
+                return None;
+            }
         }
     }
 
-    fn finish(
-        &self,
-        emitted: emit::Emitted,
-        region: &Region,
-        shapes: &Shapes,
-        deferred: &Deferred,
-        inputs: Vec<LiveReg>,
-    ) -> Option<CompiledRegion> {
+    fn finish(&self, emitted: emit::Emitted, draft: &Draft, deferred: &Deferred) -> Option<CompiledRegion> {
+        let Draft { region, shapes, inputs, .. } = draft;
         let executable = Executable::new(&emitted.code)?;
         let mut bytes = emitted.frame.bytes();
         bytes.resize(bytes.len().next_multiple_of(64), 0);
@@ -316,6 +320,7 @@ impl<'a> Plan<'a> {
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
         let redefined = self.redefined(region);
+        let inputs = inputs.clone();
         let mut columns: Vec<(Reg, i64)> = outputs.iter().flatten().filter_map(LiveReg::column).collect();
         columns.sort_unstable();
         columns.dedup();
@@ -332,6 +337,7 @@ impl<'a> Plan<'a> {
             lanes,
             record_words,
             exit_words,
+            approximations: emitted.approximations,
         };
         put(&mut compiled.frame, header::SAVED, environment << 32);
         Some(compiled)

@@ -8,6 +8,7 @@
 //! change.
 
 use super::budget::Budget;
+use super::quotient::Quotient;
 use super::region::{Region, Target};
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_arith::{Clamp, Format, Tininess};
@@ -54,7 +55,8 @@ impl Deferred {
         // f16 in f32 is neither flushed nor subnormal.
         let flushes = |inst: &DecodedInst<'_>| match inst.op {
             Op::Float { operation, .. } if operation.format != Format::F16 => Some(operation.flush),
-            _ => None,
+            // Those that flush do it themselves where the processor does not.
+            op => Quotient::of(op).filter(|quotient| !quotient.flush).map(|_| false),
         };
         let daz = insts().any(|inst| flushes(inst) == Some(true));
         let ftz = code.profile.tininess == Tininess::AfterRounding && insts().all(|inst| flushes(inst) != Some(false));
@@ -104,6 +106,8 @@ impl Deferred {
         (0..region.nodes.len()).any(|index| {
             let mut states = self.before[index].clone();
             region.insts(code, index).any(|inst| {
+                let quotient = Quotient::of(inst.op).filter(|quotient| !quotient.flush);
+                let operands = quotient.map(|quotient| quotient.operands());
                 let (strict, formats): (&[Operand], [Format; 3]) = match inst.op {
                     Op::Float { operation, args, .. } if !operation.flush => {
                         let count = operation.op.arity();
@@ -113,7 +117,7 @@ impl Deferred {
                         (&[*a, *b], [format; 3])
                     }
                     &Op::Convert { from: Scalar::Float(format), flush: false, ref a, .. } => (&[*a], [format; 3]),
-                    _ => (&[], [Format::F32; 3]),
+                    _ => (operands.as_ref().map_or(&[], |operands| operands), [Format::F32; 3]),
                 };
                 let saturated = matches!(inst.op, Op::Float { operation, .. }
                     if !operation.flush && operation.saturates() && operation.format != Format::F16);
@@ -148,7 +152,10 @@ impl Deferred {
             }
             Op::Move { a, .. } => operand_state(states, *a),
             Op::Select { a, b, .. } => operand_state(states, *a) | operand_state(states, *b),
-            _ => RAW,
+            op => Quotient::of(op).map_or(RAW, |quotient| {
+                let nan = if quotient.saturate || quotient.format != Format::F32 { 0 } else { NAN_PENDING };
+                nan | if quotient.flush { 0 } else { SUBNORMAL }
+            }),
         };
         let predicated = inst.guard.is_some();
         inst.op.registers(|role, reg| {

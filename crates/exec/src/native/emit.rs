@@ -8,6 +8,7 @@ mod float;
 mod half;
 mod memory;
 mod min_max;
+mod quotient;
 mod scalar;
 mod vector;
 
@@ -96,6 +97,8 @@ struct Emitter<'a> {
     accesses: BTreeMap<ProgramPoint, usize>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
+    /// The approximate instructions, and the word in a tile's record where their runs are counted.
+    approximations: Vec<(String, usize)>,
     side_exits: Vec<(Label, DeoptReason, usize)>,
 }
 
@@ -238,11 +241,29 @@ impl Emitter<'_> {
                 Operand::Imm(_) => Err(EmitError::Unsupported),
             };
         }
-        if register != scratch {
-            self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, scratch, register);
+        if state & FLUSH_PENDING == 0 {
+            self.nan_mask(register, Register::K2);
+            let nan = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
+            let blend = Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32;
+            self.op3(blend, scratch, register, nan, Decorators::masked(Register::K2));
+            return Ok(scratch);
         }
+        self.copy_vector(scratch, register);
         self.canonicalise(scratch, state);
         Ok(scratch)
+    }
+    /// The same as an operand that need not be in a register.
+    fn canonicalised_source(
+        &mut self,
+        value: Operand,
+        width: Width,
+        part: Part,
+        scratch: Register,
+    ) -> EmitResult<Source> {
+        match operand_state(&self.states, value) & (NAN_PENDING | FLUSH_PENDING) {
+            0 => self.source(value, width, part, scratch),
+            _ => self.canonicalised(value, width, part, scratch).map(Source::Register),
+        }
     }
     /// The pipeline's last steps on f32: canonical NaN, then flush.
     fn canonicalise(&mut self, register: Register, state: u8) {
@@ -462,6 +483,12 @@ impl Emitter<'_> {
             },
             Op::Load { d, space, bytes, signed, address, offset } => {
                 self.read(d, *space, (*bytes, *signed), *address, *offset)
+            }
+            op @ (Op::Divide { .. } | Op::SquareRoot { .. }) => self.quotient(op),
+            op @ Op::Approximate { name, .. } => {
+                self.quotient(op)?;
+                self.count_approximation(name);
+                Ok(())
             }
             _ => Err(EmitError::Unsupported),
         }

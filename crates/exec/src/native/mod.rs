@@ -35,6 +35,7 @@ mod deferred;
 mod emit;
 mod frame;
 mod inactive;
+mod quotient;
 mod region;
 mod run;
 mod schedule;

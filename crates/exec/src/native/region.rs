@@ -5,6 +5,7 @@
 //! entry. Therefore stores are executed at the end of a path: those before other instructions wait for them, as long as no
 //! instruction between reads memory or overwrites what they read.
 
+use super::quotient::Quotient;
 use super::schedule;
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Terminator};
@@ -376,13 +377,14 @@ impl RegionBuilder<'_, '_> {
         PendingTarget::Node(point)
     }
 
-    /// A block as a target; after a store only one that cannot fail: the end of the kernel.
+    /// A block as a target, if it is likely; after a store only one that cannot fail: the end of the kernel.
     fn block_target(&mut self, block: usize, stored: bool) -> PendingTarget {
         let point = ProgramPoint { block, at: 0 };
         let target = &self.code.blocks[block];
         let empty = target.insts.is_empty() && matches!(target.terminator, Terminator::Exit);
         let ends = matches!(&target.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
-        if stored && !empty && !ends || self.boundaries.contains(&point) {
+        let is_unlikely = self.code.kernel.unlikely.contains(&block);
+        if stored && !empty && !ends || is_unlikely || self.boundaries.contains(&point) {
             return PendingTarget::Exit(self.exit(Exit::At(point)));
         }
         self.node(point)
@@ -399,7 +401,7 @@ pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
         Op::Store { space: of, .. } => space(*of) && !guarded,
-        _ => false,
+        _ => Quotient::of(op).is_some(),
     }
 }
 

@@ -8,6 +8,7 @@
 use super::LaunchConstants;
 use super::budget::Budget;
 use super::inactive::InactiveLiveness;
+use super::quotient::Quotient;
 use super::region::Region;
 use crate::scalar::{int_op, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
@@ -284,7 +285,10 @@ impl Shapes {
                 }
                 return;
             }
-            _ => (None, VectorShape::Varying),
+            op => match Quotient::of(op) {
+                Some(quotient) => (Some(quotient.d), self.lanewise(&quotient.operands())),
+                None => (None, VectorShape::Varying),
+            },
         };
     }
 
@@ -429,7 +433,7 @@ impl Shapes {
                 | Op::Compare { of: Comparand::Float { .. }, .. }
                 | Op::Convert { from: Scalar::Float(_), .. }
                 | Op::Convert { to: Scalar::Float(_), .. }
-        );
+        ) || Quotient::of(op).is_some();
         let integer = match op {
             Op::Convert { d, to: Scalar::Int { .. }, .. } | Op::Compare { d, .. } => Some(*d),
             Op::Convert { a: Operand::Reg(a), from: Scalar::Int { .. }, .. } => Some(*a),

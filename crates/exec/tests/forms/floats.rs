@@ -73,7 +73,8 @@ fn quotient(layout: Layout, direction: Direction, flush: bool, a: u64, b: u64) -
     let (a, b) = (zeroed(cut(layout, a)), zeroed(cut(layout, b)));
     let sign = (a ^ b) & layout.sign();
     let (ma, mb) = (a & layout.magnitude(), b & layout.magnitude());
-    if let Some(nan) = nan_of(layout, &[a, b]) {
+    // Of two NaNs the dividend's stays.
+    if let Some(nan) = nan_of(layout, &[b, a]) {
         return nan;
     }
     let infinity = layout.infinity();

@@ -3,10 +3,12 @@
 mod bounds;
 mod detect;
 mod half;
+mod quotients;
 
 use roundonce_arith::Profile;
-use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce_ir::Program;
+use std::collections::BTreeMap;
 
 use detect::has_native;
 
@@ -15,6 +17,8 @@ use detect::has_native;
 struct Result {
     buffers: Vec<Option<Buffer>>,
     steps: u64,
+    /// How often each approximate instruction ran.
+    approximations: BTreeMap<String, u64>,
 }
 
 struct Case<'a> {
@@ -47,7 +51,10 @@ impl<'a> Case<'a> {
             options,
         };
         match launch.run() {
-            Ok(report) => (Ok(Result { buffers: report.buffers, steps: report.steps }), report.native_steps),
+            Ok(report) => {
+                let Report { buffers, steps, approximations, native_steps, .. } = report;
+                (Ok(Result { buffers, steps, approximations }), native_steps)
+            }
             Err(error) => (Err(error.to_string()), 0),
         }
     }
@@ -79,7 +86,8 @@ fn difference(got: &std::result::Result<Result, String>, expected: &std::result:
             return format!("buffer {index}, word {word}: {got:08x}, not {expected:08x}");
         }
     }
-    format!("{} steps, not {}", got.steps, expected.steps)
+    let Result { steps, approximations, .. } = got;
+    format!("{steps} steps and {approximations:?}, not {} and {:?}", expected.steps, expected.approximations)
 }
 
 fn random(seed: u64) -> impl FnMut() -> u64 {

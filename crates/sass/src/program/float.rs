@@ -52,7 +52,19 @@ fn negated(mut operation: Operation, sources: &[Operand]) -> Operation {
     operation
 }
 
-const WITHOUT_SIGN: Arg = Arg::Imm(0x7fff_ffff);
+/// The exponents with which a division of f32 takes the shorter way, in their place in the number.
+pub(super) mod division {
+    /// An exponent's bits.
+    pub(in super::super) const EXPONENT: u32 = 0x7f80_0000;
+    /// The dividend's least: below it the remainder could be subnormal.
+    pub(in super::super) const DIVIDEND: u32 = 32 << 23;
+    /// The divisor's least; its most, 238, is that of a normal reciprocal too.
+    pub(in super::super) const DIVISOR: u32 = 16 << 23;
+    /// How far the dividend's may be below the divisor's, or above: the quotient is normal.
+    pub(in super::super) const APART: u32 = 111 << 23;
+    /// From the least to the most of each.
+    pub(in super::super) const ROOM: u32 = 222 << 23;
+}
 
 impl Body<'_> {
     pub(super) fn arithmetic(&mut self, inst: &Instruction) -> Option<()> {
@@ -248,39 +260,30 @@ impl Body<'_> {
     }
 
     /// Whether a division must take the longer way. Where the hardware takes it is not documented; here wherever the
-    /// exponents could make the shorter one inexact. Both ways give the same quotient.
+    /// exponents could make the shorter one inexact: the dividend is so small that the remainder could be subnormal, or
+    /// the divisor's reciprocal or the quotient could be. Both ways give the same quotient.
     pub(super) fn check_division(&mut self, inst: &Instruction) -> Option<()> {
-        /// The divisor's exponents whose reciprocal is normal.
-        const DIVISOR: (u32, u32) = (1, 252);
-        /// Below this exponent of the dividend the remainder could be subnormal.
-        const DIVIDEND: (u32, u32) = (32, 254);
-        /// The exponents' difference within which the quotient is normal.
-        const APART: (i32, i32) = (-124, 125);
         if inst.modifier("function") != Some(".DIVIDE") {
             return None;
         }
         let operands = inst.operands();
-        let exponent = |body: &mut Self, operand| -> Option<Arg> {
-            let value = body.bits(operand)?;
-            let magnitude = body.int32(IntOp::And, &[value, WITHOUT_SIGN]);
-            Some(body.int32(IntOp::Shr(Signedness::Unsigned), &[magnitude, Arg::Imm(23)]))
+        let mut exponent = |operand| -> Option<Arg> {
+            let value = self.bits(operand)?;
+            Some(self.int32(IntOp::And, &[value, Arg::Imm(division::EXPONENT.into())]))
         };
-        let (a, b) = (exponent(self, &operands[1])?, exponent(self, &operands[2])?);
-        let apart = self.int32(IntOp::Sub, &[a, b]);
-        let mut outside = Arg::ZERO;
-        for (value, first, last) in [
-            (a, DIVIDEND.0, DIVIDEND.1),
-            (b, DIVISOR.0, DIVISOR.1),
-            (apart, APART.0.cast_unsigned(), APART.1.cast_unsigned()),
-        ] {
-            let from_first = self.int32(IntOp::Sub, &[value, Arg::Imm(u64::from(first))]);
-            let room = last.wrapping_sub(first);
-            let is_outside = self.compare_bits(Comparison::Gt, from_first, Arg::Imm(u64::from(room)));
-            outside = self.int(IntOp::Or, Width::Pred, &[outside, is_outside.into()]).into();
-        }
-        let Value::Predicate(number) = operands[0].value else { return None };
-        let d = self.predicate(number);
-        self.finish(Op::Move { d, a: outside });
+        let (a, b) = (exponent(&operands[1])?, exponent(&operands[2])?);
+        // One comparison for all three: they have as much room.
+        let number = |bits: u32| Arg::Imm(bits.into());
+        let dividend = self.int32(IntOp::Sub, &[a, number(division::DIVIDEND)]);
+        let divisor = self.int32(IntOp::Sub, &[b, number(division::DIVISOR)]);
+        let above = self.int32(IntOp::Add, &[a, number(division::APART)]);
+        let apart = self.int32(IntOp::Sub, &[above, b]);
+        let most = self.int32(IntOp::Max(Signedness::Unsigned), &[dividend, divisor]);
+        let most = self.int32(IntOp::Max(Signedness::Unsigned), &[most, apart]);
+        let outside = self.compare_bits(Comparison::Gt, most, number(division::ROOM));
+        let Value::Predicate(predicate) = operands[0].value else { return None };
+        let d = self.predicate(predicate);
+        self.finish(Op::Move { d, a: outside.into() });
         Some(())
     }
 

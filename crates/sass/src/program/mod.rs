@@ -24,6 +24,7 @@ mod moves;
 mod multiply;
 mod pairs;
 mod places;
+mod quotients;
 mod simplify;
 mod unused;
 mod video;

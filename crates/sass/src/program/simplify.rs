@@ -2,7 +2,7 @@
 
 use roundonce_ir::Program;
 
-use super::{barriers, copies, live_ranges, pairs, unused};
+use super::{barriers, copies, live_ranges, pairs, quotients, unused};
 
 /// Rewrites a program that is lowered from machine code, for a run that observes nothing but results: each value gets a
 /// register of its own, numbers of 64 bits are one register, copies are read through, arithmetic stands in front of
@@ -15,6 +15,9 @@ pub fn simplify(program: &mut Program) {
         // Of halves that are still read here and there, the other values are unused now.
         live_ranges::split(kernel);
         copies::propagate(kernel);
+        quotients::recognise(kernel);
+        // What stands there twice now is not needed twice.
+        live_ranges::split(kernel);
         unused::leave_out(kernel);
         barriers::hoist(kernel);
     }

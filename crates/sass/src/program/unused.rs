@@ -48,7 +48,7 @@ pub(super) fn leave_out(kernel: &mut Kernel) {
 }
 
 /// Whether nothing but the result shows that an operation ran.
-fn computes_alone(op: &Op) -> bool {
+pub(super) fn computes_alone(op: &Op) -> bool {
     matches!(
         op,
         Op::Move { .. }
@@ -58,6 +58,8 @@ fn computes_alone(op: &Op) -> bool {
             | Op::Pack { .. }
             | Op::Extract { .. }
             | Op::Sign { .. }
+            | Op::Float { .. }
+            | Op::Approximate { .. }
             | Op::Load { space: Space::Param, address: Operand::Imm(_), .. }
     ) || matches!(op, Op::Special { special, .. } if !matches!(special, Special::Clock))
 }

@@ -24,6 +24,8 @@ pub(in crate::native) struct Emitted {
     pub(in crate::native) outputs: Vec<Vec<LiveReg>>,
     /// In divergent code: for each exit the first word in a tile's record of the mask of lanes that took it.
     pub(in crate::native) exit_words: Vec<usize>,
+    /// The approximate instructions, and the word in a tile's record where their runs are counted.
+    pub(in crate::native) approximations: Vec<(String, usize)>,
 }
 
 /// The registers that a region defines.
@@ -37,7 +39,50 @@ fn written(launch: &LaunchConstants<'_>, region: &Region) -> Vec<bool> {
     written
 }
 
-/// The code of a region, or the instruction that has none (`None`: an internal encoding error).
+/// Why a region has no code: what would be different in the next attempt. Nothing where there is no point in one.
+#[derive(Default, Debug)]
+pub(in crate::native) struct Failed {
+    /// Instructions without code.
+    pub(in crate::native) boundaries: Vec<ProgramPoint>,
+    /// Registers whose values must be canonicalised eagerly.
+    pub(in crate::native) eager: Vec<Reg>,
+}
+
+impl Failed {
+    fn at(deferred: &Deferred, error: EmitError, point: ProgramPoint) -> Failed {
+        let mut failed = Failed::default();
+        failed.add(deferred, error, point);
+        failed
+    }
+    /// Of the nodes' failures those that are still in the region where it ends at the others.
+    fn of(region: &Region, deferred: &Deferred, failures: &[Option<(EmitError, ProgramPoint)>]) -> Failed {
+        let mut failed = Failed::default();
+        let (mut is_reached, mut todo) = (vec![false; failures.len()], vec![region.entry]);
+        while let Some(node) = todo.pop() {
+            if std::mem::replace(&mut is_reached[node], true) {
+                continue;
+            }
+            match failures[node] {
+                Some((error, point)) => failed.add(deferred, error, point),
+                None => {
+                    todo.extend(region.nodes[node].next.targets().into_iter().flatten().filter_map(|to| match to {
+                        Target::Node(next) => Some(next),
+                        Target::Exit(_) => None,
+                    }))
+                }
+            }
+        }
+        failed
+    }
+    fn add(&mut self, deferred: &Deferred, error: EmitError, point: ProgramPoint) {
+        match error {
+            EmitError::NeedsEager(reg) if !deferred.eager.contains(&reg) => self.eager.push(reg),
+            _ => self.boundaries.push(point),
+        }
+    }
+}
+
+/// The code of a region, or what stands against it.
 pub(in crate::native) fn region(
     launch: &LaunchConstants<'_>,
     region: &Region,
@@ -46,7 +91,7 @@ pub(in crate::native) fn region(
     allocations: &[Allocation],
     frame: Frame,
     inputs: &[LiveReg],
-) -> Result<Emitted, (EmitError, Option<ProgramPoint>)> {
+) -> Result<Emitted, Failed> {
     let first = region.nodes[region.entry].start;
     let mut emit = Emitter {
         launch,
@@ -61,21 +106,26 @@ pub(in crate::native) fn region(
         point: first,
         accesses: BTreeMap::new(),
         path_masks: None,
+        approximations: Vec::new(),
         side_exits: Vec::new(),
     };
     let outputs = emit.plan_outputs();
     if shapes.divergent {
         emit.plan_path_masks();
     }
-    let start = Some(first);
+    emit.plan_approximations();
+    let at_start = |error| Failed::at(deferred, error, first);
     emit.prologue();
     let tile = emit.asm.label();
     emit.asm.bind(tile);
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
     emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::STEPS), 0);
     emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::PREDICATED), 0);
+    for (_, word) in &emit.approximations {
+        emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * *word as i64), 0);
+    }
     for input in inputs {
-        emit.input(input).map_err(|error| (error, start))?;
+        emit.input(input).map_err(at_start)?;
     }
     let nodes: Vec<Label> = region.nodes.iter().map(|_| emit.asm.label()).collect();
     let exits: Vec<Label> = region.exits.iter().map(|_| emit.asm.label()).collect();
@@ -84,11 +134,15 @@ pub(in crate::native) fn region(
         Target::Exit(exit) => exits[exit],
     };
     emit.asm.jump(Code::Jmp_rel32_64, nodes[region.entry]);
+    let mut failures: Vec<Option<(EmitError, ProgramPoint)>> = vec![None; nodes.len()];
     for (index, node) in region.nodes.iter().enumerate() {
         emit.asm.bind(nodes[index]);
         emit.count(node.cost.completed);
         emit.charge_budget(node.cost);
-        emit.node(index).map_err(|error| (error, Some(emit.point)))?;
+        if let Err(error) = emit.node(index) {
+            failures[index] = Some((error, emit.point));
+            continue;
+        }
         let follows = |target: Target| target == Target::Node(index + 1);
         match node.next {
             Next::Exit(exit) => emit.asm.jump(Code::Jmp_rel32_64, exits[exit]),
@@ -107,7 +161,10 @@ pub(in crate::native) fn region(
                     (label(then), label(otherwise))
                 };
                 let branch = ProgramPoint { at: node.end - usize::from(mid_block), ..node.start };
-                emit.branch(index, pred, yes, no).map_err(|error| (error, Some(branch)))?;
+                if let Err(error) = emit.branch(index, pred, yes, no) {
+                    failures[index] = Some((error, branch));
+                    continue;
+                }
                 if mid_block {
                     let counted = if matches!(then, Target::Exit(_)) { yes } else { no };
                     emit.asm.bind(counted);
@@ -119,20 +176,24 @@ pub(in crate::native) fn region(
             }
         }
     }
+    if failures.iter().any(Option::is_some) {
+        return Err(Failed::of(region, deferred, &failures));
+    }
     let done = emit.asm.label();
     if let Some(masks) = emit.path_masks.clone() {
-        emit.divergent_paths(&masks, &nodes, &exits, &outputs, done).map_err(|error| (error, Some(emit.point)))?;
+        let emitted = emit.divergent_paths(&masks, &nodes, &exits, &outputs, done);
+        emitted.map_err(|error| Failed::at(deferred, error, emit.point))?;
     }
     for (exit, live_out) in outputs.iter().enumerate() {
         emit.asm.bind(exits[exit]);
-        emit.emit_exit(exit, live_out).map_err(|error| (error, start))?;
+        emit.emit_exit(exit, live_out).map_err(at_start)?;
         emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * record::EXIT as i64), exit as i32);
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
-    let code = emit.asm.finish().map_err(|_| (EmitError::Unsupported, None))?;
+    let code = emit.asm.finish().map_err(|_| Failed::default())?;
     let exit_words = emit.path_masks.map_or_else(Vec::new, |masks| masks.exit_words);
-    Ok(Emitted { code, frame: emit.frame, outputs, exit_words })
+    Ok(Emitted { code, frame: emit.frame, outputs, exit_words, approximations: emit.approximations })
 }
 
 impl Emitter<'_> {
@@ -296,9 +357,12 @@ impl Emitter<'_> {
     }
     /// Counts instructions that every lane of a mask completes.
     pub(super) fn count_lanes(&mut self, mask: i64, count: u32) {
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.count_lanes_at(mask, count, at(FRAME, header::PREDICATED));
         }
+    }
+    /// Adds so much for each lane of a mask to a counter.
+    fn count_lanes_at(&mut self, mask: i64, count: u32, counter: MemoryOperand) {
         self.asm.rm(Code::Popcnt_r64_rm64, RAX, at(FRAME, mask));
         for word in 1..self.mask_words() {
             self.asm.rm(Code::Popcnt_r64_rm64, RCX, at(FRAME, mask + 8 * word));
@@ -307,7 +371,29 @@ impl Emitter<'_> {
         if count > 1 {
             self.asm.push(Instruction::with3(Code::Imul_r64_rm64_imm32, RAX, RAX, count as i32));
         }
-        self.asm.mr(Code::Add_rm64_r64, at(FRAME, header::PREDICATED), RAX);
+        self.asm.mr(Code::Add_rm64_r64, counter, RAX);
+    }
+    /// Counts an approximate instruction in every active lane.
+    pub(super) fn count_approximation(&mut self, name: &str) {
+        let Some(&(_, word)) = self.approximations.iter().find(|(known, _)| known == name) else { return };
+        let counter = at(TILE, 8 * word as i64);
+        match self.active_mask {
+            Some(mask) => self.count_lanes_at(mask, 1, counter),
+            None => self.asm.mi(Code::Add_rm64_imm32, counter, self.shapes.lanes as i32),
+        }
+    }
+    /// Gives each approximate instruction of the region a counter in the tiles' records.
+    fn plan_approximations(&mut self) {
+        for node in 0..self.region.nodes.len() {
+            for inst in self.region.insts(self.launch.code, node) {
+                if let Op::Approximate { name, .. } = inst.op
+                    && self.approximations.iter().all(|(known, _)| known != name)
+                {
+                    let word = self.frame.record_word();
+                    self.approximations.push((name.clone(), word));
+                }
+            }
+        }
     }
 
     /// A branch. If it diverges, the code for divergent paths continues, or the tile takes a side exit.
@@ -324,28 +410,39 @@ impl Emitter<'_> {
             self.asm.jump(Code::Jmp_rel32_64, no);
             return Ok(());
         };
-        // RAX: the intersection of the words; RDX: their union.
-        for word in 0..self.mask_words() {
-            let from = at(FRAME, mask + 8 * word);
-            let (load, to) = match self.shapes.lanes {
+        let load = |emit: &mut Self, word: i64| {
+            let (load, to) = match emit.shapes.lanes {
                 16 => (Code::Movzx_r32_rm16, Register::ECX),
                 32 => (Code::Mov_r32_rm32, Register::ECX),
                 _ => (Code::Mov_r64_rm64, RCX),
             };
-            self.asm.rm(load, to, from);
-            if word == 0 {
-                self.asm.rr(Code::Mov_r64_rm64, RAX, RCX);
-                self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
-            } else {
-                self.asm.rr(Code::And_r64_rm64, RAX, RCX);
-                self.asm.rr(Code::Or_r64_rm64, RDX, RCX);
+            emit.asm.rm(load, to, at(FRAME, mask + 8 * word));
+        };
+        if self.mask_words() == 1 {
+            load(self, 0);
+            self.asm.rr(Code::Test_rm64_r64, RCX, RCX);
+            self.asm.jump(Code::Je_rel32_64, no);
+            self.asm.constant(RAX, self.all_lanes());
+            self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
+            self.asm.jump(Code::Je_rel32_64, yes);
+        } else {
+            // RAX: the intersection of the words; RDX: their union.
+            for word in 0..self.mask_words() {
+                load(self, word);
+                if word == 0 {
+                    self.asm.rr(Code::Mov_r64_rm64, RAX, RCX);
+                    self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
+                } else {
+                    self.asm.rr(Code::And_r64_rm64, RAX, RCX);
+                    self.asm.rr(Code::Or_r64_rm64, RDX, RCX);
+                }
             }
+            self.asm.constant(RCX, self.all_lanes());
+            self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
+            self.asm.jump(Code::Je_rel32_64, yes);
+            self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
+            self.asm.jump(Code::Je_rel32_64, no);
         }
-        self.asm.constant(RCX, self.all_lanes());
-        self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
-        self.asm.jump(Code::Je_rel32_64, yes);
-        self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
-        self.asm.jump(Code::Je_rel32_64, no);
         match &self.path_masks {
             Some(masks) => self.asm.jump(Code::Jmp_rel32_64, masks.splits[node]),
             None => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),

@@ -62,7 +62,7 @@ impl Emitter<'_> {
             let to = if clamps || eager || flushes { D } else { target };
             self.arithmetic(operation, width, to, x, decorators);
             if may_be_tiny {
-                self.exit_at_boundary(d, part, to);
+                self.exit_at_boundary(format, d, part, to);
             }
             if width == Width::B64 {
                 self.exit_on_nan(d, part, to);
@@ -122,21 +122,24 @@ impl Emitter<'_> {
     }
     /// A result of the smallest normal magnitude is tiny where it was rounded up to that at subnormal precision only, which
     /// the result does not show: a side exit. Rare, because no other result is in doubt.
-    fn exit_at_boundary(&mut self, d: Reg, part: Part, register: Register) {
-        let magnitude = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
-        self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, E, register, magnitude, Decorators::default());
+    pub(super) fn exit_at_boundary(&mut self, format: Format, d: Reg, part: Part, register: Register) {
+        let width = Width::holding(format.width());
+        let and = by(width, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+        let equal = by(width, Code::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32, Code::EVEX_Vpcmpeqq_kr_k1_zmm_zmmm512b64);
+        let magnitude = self.broadcast_constant(format.magnitude_mask(), width);
+        self.op3(and, E, register, magnitude, Decorators::default());
         let mask = self.merge_mask(d).map(|mask| {
-            self.load_mask(mask, Width::B32, part, Register::K1);
+            self.load_mask(mask, width, part, Register::K1);
             Register::K1
         });
-        let smallest = self.broadcast_constant(Format::F32.smallest_normal(), Width::B32);
+        let smallest = self.broadcast_constant(format.smallest_normal(), width);
         let decorators = Decorators { mask, ..Decorators::default() };
-        self.op3(Code::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32, Register::K2, E, smallest, decorators);
+        self.op3(equal, Register::K2, E, smallest, decorators);
         self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
         self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
     }
     /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
-    fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
+    pub(super) fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
         let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
         let mask = self.merge_mask(d).map(|mask| {
             self.load_mask(mask, Width::B64, part, Register::K1);

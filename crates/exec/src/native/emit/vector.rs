@@ -4,10 +4,13 @@ use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, EmitError, EmitResult, Emitter, FRAME, Part, Source, by};
 use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, operand_state};
-use crate::native::shape::VECTOR;
+use crate::native::shape::{VECTOR, VectorShape};
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
+
+/// The masks of the vectors of a word, while the others are computed.
+const WORD: [Register; 4] = [Register::K4, Register::K5, Register::K6, Register::K7];
 
 /// The predicates of `vcmpps`, in the quiet forms.
 fn float_predicate(comparison: Comparison) -> u32 {
@@ -116,15 +119,19 @@ impl Emitter<'_> {
         for part in self.parts(d) {
             let to = self.target(d, part, D);
             if let Some(code) = two {
+                // A constant is read from memory by the operation, which has such an operand at the second place.
+                let is_ordered = matches!(op, IntOp::Sub | IntOp::Shl | IntOp::Shr(_));
+                let swaps = !is_ordered && matches!(self.shapes.shape(a), VectorShape::Constant(_));
+                let (a, b) = if swaps { (b, a) } else { (a, b) };
                 let x = self.canonicalised(a, width, part, A)?;
-                let y = self.canonicalised(b, width, part, B)?;
+                let y = self.canonicalised_source(b, width, part, B)?;
                 if op == IntOp::MulAdd {
-                    self.op3(code, C, x, Source::Register(y), Decorators::default());
-                    let z = self.canonicalised(c, width, part, A)?;
+                    self.op3(code, C, x, y, Decorators::default());
+                    let z = self.canonicalised_source(c, width, part, A)?;
                     let add = narrow_wide(K::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64);
-                    self.op3(add, to, C, Source::Register(z), Decorators::default());
+                    self.op3(add, to, C, z, Decorators::default());
                 } else {
-                    self.op3(code, to, x, Source::Register(y), Decorators::default());
+                    self.op3(code, to, x, y, Decorators::default());
                 }
             } else {
                 match op {
@@ -244,8 +251,13 @@ impl Emitter<'_> {
                 Comparand::Signed(Width::B16) => emit.extended(arg, (16, Signedness::Signed), part, scratch),
                 _ => emit.canonicalised(arg, width, part, scratch),
             };
-            let (x, y) = (operand(emit, a, A)?, operand(emit, b, B)?);
-            emit.asm.push(Instruction::with4(code, to, x, y, number));
+            let x = operand(emit, a, A)?;
+            let y = match of {
+                _ if width == Width::B16 => Source::Register(operand(emit, b, B)?),
+                Comparand::Float { .. } => emit.source(b, width, part, B)?,
+                _ => emit.canonicalised_source(b, width, part, B)?,
+            };
+            emit.compare_with(code, to, x, y, number);
             Ok(())
         };
         let (k2, k3) = (Register::K2, Register::K3);
@@ -254,7 +266,8 @@ impl Emitter<'_> {
             return self.first_lane(d, k2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
-        for vector in 0..self.shapes.lanes / VECTOR {
+        let vectors = self.shapes.lanes / VECTOR;
+        for vector in 0..vectors {
             one(self, Part { vector, half: 0 }, k2)?;
             if width == Width::B64 {
                 one(self, Part { vector, half: 1 }, k3)?;
@@ -269,9 +282,28 @@ impl Emitter<'_> {
                 self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, k3, k1, k3));
                 self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, k2, k2, k3));
             }
-            self.asm.mr(Code::VEX_Kmovw_m16_kr, at(FRAME, to + 2 * vector as i64), k2);
+            self.asm.rr(Code::VEX_Kmovw_kr_km16, WORD[vector % 4], k2);
+            if vector % 4 == 3 || vector + 1 == vectors {
+                self.store_mask_word(to + 8 * (vector as i64 / 4), vector % 4 + 1);
+            }
         }
         Ok(())
+    }
+    /// Stores the masks of so many vectors as one word: what reads it finds all of it in one store.
+    fn store_mask_word(&mut self, to: i64, vectors: usize) {
+        let [first, second, third, fourth] = WORD;
+        let (words, doubles) = (Code::VEX_Kunpckwd_kr_kr_kr, Code::VEX_Kunpckdq_kr_kr_kr);
+        let mut join = |code, low, high| self.asm.push(Instruction::with3(code, low, high, low));
+        if vectors > 1 {
+            join(words, first, second);
+        }
+        if vectors > 3 {
+            join(words, third, fourth);
+        }
+        if vectors > 2 {
+            join(doubles, first, third);
+        }
+        self.asm.mr(Code::VEX_Kmovq_m64_kr, at(FRAME, to), first);
     }
 
     pub(super) fn select(&mut self, d: Reg, p: Operand, a: Operand, b: Operand) -> EmitResult {
