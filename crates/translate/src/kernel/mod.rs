@@ -8,10 +8,11 @@ mod comments;
 pub mod ptx;
 pub mod spirv;
 
-use roundonce_ir::{Kernel, Program};
+use roundonce_ir::{Instruction, Kernel, Op, Program};
 use roundonce_isa::{Finding, Location, SmTarget, Version};
 use roundonce_spirv::Environment;
 
+use crate::rules::NO_COUNTERPART;
 pub use comments::Comments;
 
 /// What a translation is given beside the program.
@@ -79,6 +80,23 @@ fn location(kernel: &Kernel, loc: u32) -> Location {
         Some(place) if place.line > 0 && !kernel.addresses => Location::Word(place.line as usize),
         _ => Location::Whole,
     }
+}
+
+/// Questions about the space that a generic address is in (PTX `isspacep`). The program asks them by arithmetic on the
+/// engine's own windows, and machines have theirs elsewhere.
+fn space_questions(kernel: &Kernel) -> Vec<Finding> {
+    let is_question = |loc: u32| {
+        let place = kernel.source_locs.get(loc as usize);
+        let mut words = place.into_iter().flat_map(|place| place.text.split_ascii_whitespace());
+        words.find(|word| !word.starts_with('@')).is_some_and(|word| word.starts_with("isspacep"))
+    };
+    let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
+    let comparisons = instructions.filter(|at| matches!(at.op, Op::Compare { .. }) && is_question(at.loc));
+    let refused = |at: &Instruction| {
+        let what = "a question about the space of an address has no counterpart";
+        NO_COUNTERPART.finding(location(kernel, at.loc), what)
+    };
+    comparisons.map(refused).collect()
 }
 
 /// Writes a program in a language.

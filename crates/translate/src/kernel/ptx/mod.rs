@@ -41,7 +41,7 @@ use roundonce_isa::{Finding, Location};
 
 #[cfg(doc)]
 use super::Argument;
-use super::{Options, Translation};
+use super::{Options, Translation, space_questions};
 use crate::rules::{NO_COUNTERPART, UNAVAILABLE};
 use body::{DYNAMIC_SHARED, Shared};
 use lines::Lines;
@@ -60,6 +60,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     }
     let mut shared =
         Shared { program, needs: Needs::new(options), findings: Vec::new(), prints: false, dynamic_shared: false };
+    shared.findings.extend(program.kernels.iter().flat_map(space_questions));
     let mut names = ModuleNames::of(program);
     let mut lines = Lines::new(options);
     let mut variables = String::new();

@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use roundonce_ir::{Kernel, Program, scalarize};
 use roundonce_isa::{Finding, Location, Version};
 
-use super::{Options, Translation};
+use super::{Options, Translation, space_questions};
 use crate::rules;
 use body::Body;
 use ids::Type;
@@ -58,6 +58,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);
     let (mut arguments, mut losses) = (Vec::new(), Vec::new());
     for (kernel, name) in program.kernels.iter().zip(names) {
+        findings.extend(space_questions(kernel));
         let kernel = scalarize(kernel);
         let params = Parameters::of(&mut module, program, &kernel, &mut findings);
         arguments.push(params.arguments.clone());
