@@ -181,8 +181,8 @@ fn root(profile: &Profile, format: Format, rounding: Rounding, a: u64) -> u64 {
 /// The f32 nearest to 1 / √a, a number in f32 above 0, where the host's f64 says it: root and quotient are each off by
 /// half of a unit, so that what lies further from the middle between two f32 is on its side of it.
 fn nearest_reciprocal_root(a: f32) -> Option<f32> {
-    // Moderate numbers first: comparing a signalling NaN would raise a floating-point exception.
-    if !is_moderate(Format::F32, a.to_bits().into()) || a <= 0.0 {
+    // By bits: comparing a signalling NaN or a subnormal, which a compiler may do first, would raise an exception.
+    if !is_moderate(Format::F32, a.to_bits().into()) || a.is_sign_negative() {
         return None;
     }
     const MIDDLE: u64 = 1 << 28;
