@@ -327,8 +327,8 @@ impl Profile {
         Decision {
             field: "div_nan_f64",
             decides: "whose payload the NaN of an f64 division keeps: the dividend's, then the divisor's",
-            source: "ptxas 12.9 and 13.5: the routine of div.f64 for sm_50, sm_75, sm_90 and sm_100 asks the dividend \
-                     first, in all four directions; no GPU was asked",
+            source: "ptxas: the routine of div.f64 asks the dividend first (12.9: sm_50 and sm_90 in all four directions; 12.9 \
+                     and 13.5: sm_75, sm_90 and sm_100 in .rn); no GPU was asked",
             status: Status::Reported,
         },
         Decision {
