@@ -50,13 +50,7 @@ pub(crate) struct KernelArguments {
 }
 
 /// Exit 1 where something has no counterpart, or what was compared is not equal.
-pub(crate) fn run(
-    file: &Path,
-    to: To,
-    target: Option<SmTarget>,
-    arguments: &KernelArguments,
-    format: Format,
-) -> Ended {
+pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &KernelArguments, format: Format) -> Ended {
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
     let choice = Choice {
         entry: arguments.entry.clone(),

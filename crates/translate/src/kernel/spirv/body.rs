@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use roundonce_ir::{Instruction, Kernel, Op, Operand, Reg, Role, Special, Terminator, Width};
-use roundonce_isa::Finding;
+use roundonce_isa::{Finding, Severity};
 
 use super::super::{Options, location};
 use super::ids::{Class, Id, Ty, Type};
@@ -256,19 +256,25 @@ impl<'a> Body<'a> {
     }
 
     fn refuse(&mut self, why: Refused) {
-        let place = location(self.kernel, self.loc);
-        let text = self.kernel.source_locs.get(self.loc as usize).map_or("", |place| place.text.as_str());
-        let what = if text.is_empty() { why } else { format!("`{text}`: {why}") };
-        self.findings.push(rules::NO_COUNTERPART.finding(place, what));
+        let finding = self.finding(&rules::NO_COUNTERPART, &why);
+        self.findings.push(finding);
     }
 
-    /// A loss that may be allowed.
-    pub(super) fn lose(&mut self, rule: &roundonce_isa::Rule, what: &str) -> Result {
-        if !self.options.allows(rule.code) {
-            return Err(format!("{what} (allowed by {})", rule.code));
+    /// What a rule has against the instruction at hand.
+    fn finding(&self, rule: &roundonce_isa::Rule, why: &str) -> Finding {
+        let place = location(self.kernel, self.loc);
+        let text = self.kernel.source_locs.get(self.loc as usize).map_or("", |place| place.text.as_str());
+        rule.finding(place, if text.is_empty() { why.to_owned() } else { format!("`{text}`: {why}") })
+    }
+
+    /// A loss, which is refused unless it is allowed.
+    pub(super) fn lose(&mut self, rule: &roundonce_isa::Rule, what: &str) {
+        let finding = self.finding(rule, what);
+        if self.options.allows(rule.code) {
+            self.losses.push(Finding { severity: Severity::Warning, ..finding });
+        } else {
+            self.findings.push(finding.help(format!("`--allow {}` accepts it", rule.code)));
         }
-        self.losses.push(Finding::warning(rule.code, location(self.kernel, self.loc), what));
-        Ok(())
     }
 
     fn start(&mut self, label: Id) {
