@@ -6,7 +6,7 @@ use clap::Args;
 use roundonce::answers::{Checked, TranslatedModule, located};
 use roundonce::kernel::{Choice, Source};
 use roundonce::spirv::{self, Environment};
-use roundonce::translation::{NoTranslation, Options, To, Translated, Verification, translate};
+use roundonce::translation::{NoTranslation, Options, To, Verification, translate};
 use roundonce::{SmTarget, Version};
 
 use crate::cuda::CudaSource;
@@ -88,7 +88,7 @@ pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &Ker
             return Ok(Status::Found);
         }
     };
-    let verified = if arguments.verify { verify(&translated, arguments.runs) } else { Vec::new() };
+    let verified = if arguments.verify { translated.verify(arguments.runs) } else { Vec::new() };
     let answer = TranslatedModule::new(&translated, &verified);
     match &arguments.output {
         Some(path) if binary => files::write(path, &words(answer.text)?)?,
@@ -113,10 +113,6 @@ pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &Ker
         }
     }
     Ok(if verified.iter().all(Verification::holds) { Status::Done } else { Status::Found })
-}
-
-fn verify(translated: &Translated, runs: usize) -> Vec<Verification> {
-    (0..translated.source.program.kernels.len()).map(|place| translated.verify(place, runs)).collect()
 }
 
 /// Whether the words of SPIR-V are asked for, by a file's name.

@@ -1,6 +1,6 @@
 //! Modules in another language, and what is known of their equality: a proof, or launches on the same data.
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::Format;
 use roundonce_exec::{Arg, Buffer, Launch, RunError, element_formats};
 use roundonce_ir::flow::pointer_parameters;
 use roundonce_ir::{Given, Kernel, Param, Passing, Program, Scalar, Unproved, equal};
@@ -54,7 +54,7 @@ pub enum NoTranslation {
 ///     .visible .entry one(.param .u64 p) { .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }";
 /// let translated = translate(Source::Ptx(text), To::Ptx, &Choice::default(), &Options::default()).unwrap();
 /// assert!(translated.translation.text.contains(".entry one("));
-/// assert!(translated.verify(0, 1).proof.is_ok());
+/// assert!(translated.verify(1)[0].proof.is_ok());
 /// ```
 pub fn translate(
     source: Source<'_>,
@@ -93,6 +93,10 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// Before any launch.
+    const fn of(proof: Result<(), Unproved>) -> Verification {
+        Verification { proof, launches: 0, failed: 0, changed: 0, different: None }
+    }
     /// Whether the two are known to be equal, for all data or for data that made them write something.
     pub fn holds(&self) -> bool {
         self.different.is_none() && (self.proof.is_ok() || self.changed > 0)
@@ -121,44 +125,72 @@ const BLOCK: u32 = 64;
 const SHARED: u32 = 16 << 10;
 /// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
 const SHARED_PIECE: u32 = 128;
-/// Operations after which a launch is given up.
+/// Operations after which a launch of the source is given up, and one of the translation, which may take more of them.
 const STEPS: u64 = 1 << 24;
+const MORE_STEPS: u64 = 1 << 30;
 
 impl Translated {
-    /// Compares a kernel, by its place in the program, with its translation: by proof, and by this many launches on data that
-    /// is made by the parameters' types, numbers at the edges of the formats among it.
-    pub fn verify(&self, place: usize, launches: usize) -> Verification {
-        let kernel = &self.source.program.kernels[place];
-        let none = Verification {
-            proof: Err(Unproved { reason: "the translation cannot be read", locs: [0; 2] }),
-            launches: 0,
-            failed: 0,
-            changed: 0,
-            different: None,
-        };
-        let other = match self.read_back(&kernel.name) {
+    /// Compares each kernel, in the program's order, with its translation: by proof, and by this many launches on data that is
+    /// made by the parameters' types, numbers at the edges of the formats among it.
+    pub fn verify(&self, launches: usize) -> Vec<Verification> {
+        let kernels = &self.source.program.kernels;
+        let other = match self.read_back() {
             Ok(other) => other,
-            Err(problem) => return Verification { different: Some(Difference::Fails(problem)), ..none },
+            Err(problem) => {
+                let unread = Unproved { reason: "the translation cannot be read", locs: [0; 2] };
+                let different = Some(Difference::Fails(problem));
+                return vec![Verification { different, ..Verification::of(Err(unread)) }; kernels.len()];
+            }
         };
-        let arguments = &self.translation.arguments[place];
-        let given: Vec<Given> = arguments
-            .iter()
-            .map(|argument| match *argument {
-                Argument::Param(param) => Given::Param(param),
-                Argument::BufferBytes(param) => Given::BufferBytes(param),
-                Argument::SharedOffset(_) | Argument::DynamicShared | Argument::AllShared => Given::Other,
-            })
-            .collect();
-        let proof = if self.source.profile == other.profile {
-            equal((&self.source.program, kernel), (&other.program, other.kernel()), &given)
+        let pairs = kernels.iter().zip(&other.program.kernels).zip(&self.translation.arguments);
+        let pairs = pairs.map(|((kernel, twin), arguments)| {
+            Pair { source: &self.source, kernel, other: &other, twin, arguments }.verify(launches)
+        });
+        pairs.collect()
+    }
+
+    /// The translation as its own front end reads it.
+    fn read_back(&self) -> Result<Ready, String> {
+        let text = &self.translation.text;
+        let source = match self.to {
+            To::Ptx => Source::Ptx(text),
+            To::Spirv => Source::SpirvText(text),
+        };
+        let read = Ready::read_all(source, &Choice::default());
+        let read = read.map_err(|refusal| match NoAnswer::refused("the translation", text, refusal) {
+            NoAnswer::Input(problem) | NoAnswer::Unsupported(problem) => problem,
+        })?;
+        let [expected, found] = [&self.source, &read].map(|ready| ready.program.kernels.len());
+        if expected == found { Ok(read) } else { Err(format!("the translation has {found} kernels, not {expected}")) }
+    }
+}
+
+/// A kernel and its translation.
+struct Pair<'a> {
+    source: &'a Ready,
+    kernel: &'a Kernel,
+    other: &'a Ready,
+    twin: &'a Kernel,
+    arguments: &'a [Argument],
+}
+
+impl Pair<'_> {
+    fn verify(&self, launches: usize) -> Verification {
+        let Pair { source, kernel, other, twin, arguments } = self;
+        let given = arguments.iter().map(|argument| match *argument {
+            Argument::Param(param) => Given::Param(param),
+            Argument::BufferBytes(param) => Given::BufferBytes(param),
+            Argument::SharedOffset(_) | Argument::DynamicShared | Argument::AllShared => Given::Other,
+        });
+        let proof = if source.profile == other.profile {
+            equal((&source.program, kernel), (&other.program, twin), &given.collect::<Vec<_>>())
         } else {
             Err(Unproved { reason: "the two are run under different profiles", locs: [0; 2] })
         };
-        let mut verification = Verification { proof, ..none };
+        let mut verification = Verification::of(proof);
         for trial in 0..launches as u64 {
-            let data = Data { program: &self.source.program, kernel, seed: mixed(trial + INCREMENT), trial };
-            let blocks = 1 + trial as u32 % 2;
-            self.compare(kernel, &other, arguments, blocks, data.arguments(), &mut verification);
+            let data = Data { program: &source.program, kernel, seed: mixed(trial + INCREMENT), trial };
+            self.compare(1 + trial as u32 % 2, data.arguments(), &mut verification);
             if verification.different.is_some() {
                 break;
             }
@@ -166,57 +198,41 @@ impl Translated {
         verification
     }
 
-    /// The translation as its own front end reads it.
-    fn read_back(&self, name: &str) -> Result<Ready, String> {
-        let text = &self.translation.text;
-        let source = match self.to {
-            To::Ptx => Source::Ptx(text),
-            To::Spirv => Source::SpirvText(text),
-        };
-        let choice = Choice { entry: Some(name.to_owned()), ..Choice::default() };
-        Ready::read(source, &choice).map_err(|refusal| match NoAnswer::refused("the translation", text, refusal) {
-            NoAnswer::Input(problem) | NoAnswer::Unsupported(problem) => problem,
-        })
+    /// Runs one of the two, block after block: what blocks write to one place at a time no two kernels have to agree on.
+    fn launch(
+        &self,
+        (ready, kernel): (&Ready, &Kernel),
+        blocks: u32,
+        mut args: Vec<Arg>,
+        dynamic_shared: u32,
+        step_limit: u64,
+    ) -> Result<Vec<Arg>, RunError> {
+        let threads = self.kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
+        let block = self.kernel.required_block.unwrap_or([threads, 1, 1]);
+        let (program, entry, grid) = (&ready.program, Some(kernel.name.as_str()), [blocks, 1, 1]);
+        for only in 0..blocks {
+            let (profile, only_block) = (ready.profile, Some(only.into()));
+            let options = exec::Options { profile, step_limit, only_block, ..exec::Options::default() };
+            let launch = Launch { program, entry, grid, block, args: args.clone(), dynamic_shared, options };
+            for (arg, buffer) in args.iter_mut().zip(launch.run()?.buffers) {
+                if let (Arg::Buffer(held), Some(buffer)) = (arg, buffer) {
+                    *held = buffer;
+                }
+            }
+        }
+        Ok(args)
     }
 
     /// One launch of both.
-    fn compare(
-        &self,
-        kernel: &Kernel,
-        other: &Ready,
-        arguments: &[Argument],
-        blocks: u32,
-        args: Vec<Arg>,
-        verification: &mut Verification,
-    ) {
-        let threads = kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
-        let block = kernel.required_block.unwrap_or([threads, 1, 1]);
-        // One block after the other: what blocks write to one place at a time no two kernels have to agree on.
-        let launch = |program, name, mut args: Vec<Arg>, dynamic_shared, profile: Profile| {
-            for only in 0..blocks {
-                let options = exec::Options {
-                    profile,
-                    step_limit: STEPS,
-                    only_block: Some(only.into()),
-                    ..exec::Options::default()
-                };
-                let (entry, grid) = (Some(name), [blocks, 1, 1]);
-                let launch = Launch { program, entry, grid, block, args: args.clone(), dynamic_shared, options };
-                for (arg, buffer) in args.iter_mut().zip(launch.run()?.buffers) {
-                    if let (Arg::Buffer(held), Some(buffer)) = (arg, buffer) {
-                        *held = buffer;
-                    }
-                }
-            }
-            Ok::<_, RunError>(args)
-        };
+    fn compare(&self, blocks: u32, args: Vec<Arg>, verification: &mut Verification) {
+        let Pair { source, kernel, other, twin, arguments } = self;
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
         let (translated, shared) = translated_arguments(kernel, arguments, &args, SHARED);
-        let Ok(expected) = launch(&self.source.program, &kernel.name, args, SHARED, self.source.profile) else {
+        let Ok(expected) = self.launch((source, kernel), blocks, args, SHARED, STEPS) else {
             verification.failed += 1;
             return;
         };
-        let found = match launch(&other.program, &other.kernel().name, translated, shared, other.profile) {
+        let found = match self.launch((other, twin), blocks, translated, shared, MORE_STEPS) {
             Ok(found) => found,
             Err(error) => {
                 verification.different = Some(Difference::Fails(error.to_string()));
