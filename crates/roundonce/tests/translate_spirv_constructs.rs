@@ -71,7 +71,7 @@ fn structures_by_value() {
                 ld.param.f32 f1, [f];\nld.param.u32 r5, [w+4];\ncvt.u32.u64 r6, d4;\nxor.b32 r6, r6, r5;\n\
                 cvt.u32.u16 r7, h1;\nadd.u32 r6, r6, r7;\nadd.s32 r6, r6, r4;\ncvt.u32.u16 r7, h2;\nadd.u32 r6, r6, r7;\n\
                 mov.b32 r7, f1;\nxor.b32 r6, r6, r7;\nadd.u32 r6, r6, r2;\nst.global.u32 [d2], r6;";
-    let bytes = (0..24).map(|byte| (byte * 37) ^ 0x81).collect();
+    let bytes = (0..24).map(|byte: u8| byte.wrapping_mul(37) ^ 0x81).collect();
     let more = [Arg::Bytes(bytes), Arg::Scalar(0xf1), Arg::Scalar(0x3fc0_0001), Arg::Scalar(0x0123_4567_89ab_cdef)];
     compare_for("opencl2.2", &module("", params, body), &more, 0);
 }
