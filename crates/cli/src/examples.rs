@@ -95,7 +95,7 @@ Examples:
 pub(crate) const VECTORS_VERIFY: &str = "\
 Examples:
   roundonce vectors verify vectors.csv
-  roundonce vectors gen f32_mulAdd --as testfloat | roundonce vectors verify --instruction fma.rz.f32 -";
+  roundonce vectors gen f32_mul --as testfloat | roundonce vectors verify --instruction mul.rz.f32 -";
 
 pub(crate) const VECTORS_RUN: &str = "\
 Examples:

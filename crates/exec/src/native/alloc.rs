@@ -5,7 +5,7 @@ use super::budget::Budget;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
-use super::region::{Exit, Region, Target, live_at_exit};
+use super::region::{Exit, Region, Target, live_at_exit, members};
 use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
@@ -254,13 +254,7 @@ fn live_ranges(
         let end = base + 2 * (insts.len() as u32 + 1) + 1;
         let live = live_out(code, region, index);
         // Going backward: the last use of each register's value.
-        for (word, &bits) in live.iter().enumerate() {
-            let mut left = bits;
-            while left != 0 {
-                until.at(Reg(64 * word as u32 + left.trailing_zeros()), end);
-                left &= left - 1;
-            }
-        }
+        members(&live).for_each(|reg| until.at(reg, end));
         if let super::region::Next::Branch { pred, .. } = node.next {
             until.at(pred, end);
             weights[pred.0 as usize] += weight;
@@ -317,9 +311,13 @@ fn live_ranges(
         base = end + 1;
     }
     // Registers live in inactive lanes interfere throughout the node.
-    for (reg, range) in ranges.iter_mut().enumerate().filter(|(_, range)| !range.is_empty()) {
-        let live = spans.iter().enumerate().filter(|&(node, _)| inactive.is_live(node, Reg(reg as u32)));
-        range.extend(live.map(|(_, span)| span));
+    for (node, &span) in spans.iter().enumerate() {
+        for reg in members(inactive.live(node)) {
+            let range = &mut ranges[reg.0 as usize];
+            if !range.is_empty() {
+                range.push(span);
+            }
+        }
     }
     let is_constant = |reg: usize| matches!(shapes.shape(Operand::Reg(Reg(reg as u32))), VectorShape::Constant(_));
     let allocated: Vec<usize> = (0..count).filter(|&reg| !ranges[reg].is_empty() && !is_constant(reg)).collect();

@@ -85,7 +85,12 @@ impl InactiveLiveness {
         InactiveLiveness(vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()])
     }
 
-    /// Whether an inactive lane may still read this register while a node runs.
+    /// The registers that an inactive lane may still read while a node runs, a bit each.
+    pub(super) fn live(&self, node: usize) -> &[u64] {
+        &self.0[node]
+    }
+
+    /// Whether this register is one of them.
     pub(super) fn is_live(&self, node: usize, reg: Reg) -> bool {
         is_live(&self.0[node], reg)
     }

@@ -419,6 +419,15 @@ pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
     }
 }
 
+/// The registers of a set, a bit each.
+pub(super) fn members(set: &[u64]) -> impl Iterator<Item = Reg> + '_ {
+    let not_empty = |bits: u64| (bits != 0).then_some(bits);
+    set.iter().enumerate().flat_map(move |(word, &bits)| {
+        std::iter::successors(not_empty(bits), move |left| not_empty(left & (left - 1)))
+            .map(move |left| Reg(64 * word as u32 + left.trailing_zeros()))
+    })
+}
+
 /// Whether a set of live registers, a bit each, has one.
 pub(super) fn is_live(live: &[u64], reg: Reg) -> bool {
     live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
