@@ -150,6 +150,17 @@ impl Liveness {
         self.before.as_ref().map(|all| &all[block * self.words..][..self.words])
     }
 
+    /// The registers that may be read from a block's start on, in no order.
+    pub fn registers_before(&self, block: usize) -> impl Iterator<Item = Reg> + '_ {
+        let words = self.before(block);
+        let every = words.is_none().then(|| self.globals.iter().copied());
+        let set = words.unwrap_or_default().iter().enumerate().filter(|(_, bits)| **bits != 0);
+        let listed = set.flat_map(move |(word, &bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| self.globals[64 * word + bit])
+        });
+        every.into_iter().flatten().chain(listed)
+    }
+
     /// The registers that may be read after a block has ended.
     pub fn after(&self, kernel: &Kernel, block: usize) -> LiveSet<'_> {
         let mut globals = Some(Cow::Borrowed(&[][..]));

@@ -135,7 +135,8 @@ pub(super) fn allocate(
     frame: &mut Frame,
     budget: &Budget,
 ) -> Option<(Vec<Allocation>, u64)> {
-    budget.spend(region.nodes.len() * code.kernel.registers.len())?;
+    // Where the liveness of so many registers is not known, all of them are live in all nodes.
+    budget.spend(8 * region.nodes.len() * code.kernel.registers.len())?;
     let mut ranges = live_ranges(code, region, shapes, inactive);
     ranges.sort_by_key(|range| (std::cmp::Reverse(range.spill_weight), range.reg));
     let mut allocations = vec![Allocation::None; code.kernel.registers.len()];

@@ -411,8 +411,12 @@ pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
         Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
         Exit::At(point) => {
             let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
-            for reg in code.liveness.before_instruction(code.kernel, point.block, point.at).registers() {
-                live[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
+            let mut add = |reg: Reg| live[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
+            if point.at == 0 {
+                code.liveness.registers_before(point.block).for_each(add);
+            } else {
+                let before = code.liveness.before_instruction(code.kernel, point.block, point.at);
+                before.registers().for_each(&mut add);
             }
             live
         }

@@ -155,8 +155,7 @@ impl<'a> Code<'a> {
 
     /// The registers that may be read from a block on.
     fn live(&self, block: usize) -> impl Iterator<Item = Reg> + '_ {
-        let live = self.liveness.before_instruction(self.kernel, block, 0);
-        let mut registers: Vec<Reg> = live.registers().collect();
+        let mut registers: Vec<Reg> = self.liveness.registers_before(block).collect();
         registers.sort_unstable();
         registers.into_iter()
     }
