@@ -238,6 +238,20 @@ pub enum PermuteMode {
     Rc16,
 }
 
+impl PermuteMode {
+    /// The nibbles that `prmt` without a mode takes in its place, by the count.
+    pub const fn patterns(self) -> [u64; 4] {
+        match self {
+            PermuteMode::F4e => [0x3210, 0x4321, 0x5432, 0x6543],
+            PermuteMode::B4e => [0x5670, 0x6701, 0x7012, 0x0123],
+            PermuteMode::Rc8 => [0x0000, 0x1111, 0x2222, 0x3333],
+            PermuteMode::Ecl => [0x3210, 0x3211, 0x3222, 0x3333],
+            PermuteMode::Ecr => [0x0000, 0x1110, 0x2210, 0x3210],
+            PermuteMode::Rc16 => [0x1010, 0x3232, 0x1010, 0x3232],
+        }
+    }
+}
+
 /// How an atomic combines the old value with its operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicKind {

@@ -160,15 +160,7 @@ fn permute(source: u64, selection: u64) -> u64 {
 
 /// The nibbles of `prmt`'s modes.
 fn pattern(mode: PermuteMode, count: u64) -> u64 {
-    let patterns: [u64; 4] = match mode {
-        PermuteMode::F4e => [0x3210, 0x4321, 0x5432, 0x6543],
-        PermuteMode::B4e => [0x5670, 0x6701, 0x7012, 0x0123],
-        PermuteMode::Rc8 => [0x0000, 0x1111, 0x2222, 0x3333],
-        PermuteMode::Ecl => [0x3210, 0x3211, 0x3222, 0x3333],
-        PermuteMode::Ecr => [0x0000, 0x1110, 0x2210, 0x3210],
-        PermuteMode::Rc16 => [0x1010, 0x3232, 0x1010, 0x3232],
-    };
-    patterns[count as usize & 3]
+    mode.patterns()[count as usize & 3]
 }
 
 #[inline(always)]

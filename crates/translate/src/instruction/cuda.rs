@@ -61,7 +61,7 @@ fn intrinsic(recipe: &Recipe) -> Option<(String, &'static str)> {
         (Format::F64, 1, Clamp::None) if name == "fma" => (format!("__fma_{direction}"), ""),
         (Format::F64, 1, Clamp::None) => (format!("__d{name}_{direction}"), ""),
         (Format::F32, 2, Clamp::None) if nearest && name != "sub" => (format!("__f{name}2_rn"), "sm_100 and later"),
-        // The half intrinsics are without .ftz, whatever nvcc is told.
+        // The half intrinsics are without .ftz, whatever the options of nvcc.
         (Format::F16 | Format::BF16, 1 | 2, clamp) if nearest && !flush => {
             let two = if recipe.components == 2 { "2" } else { "" };
             match (name, clamp) {

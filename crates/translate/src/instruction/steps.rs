@@ -120,7 +120,7 @@ impl Expansion {
             Expansion::ZeroFactors => operation.fmz,
             // The out-of-bounds NaN is asked of the operands, before the clamp.
             Expansion::Clamp => operation.clamp != Clamp::None,
-            // The negation of a NaN has another sign: of no account where every NaN result is the same.
+            // The negation of a NaN has another sign: which does not matter where every NaN result is the same.
             Expansion::Negate => {
                 operation.op == ArithOp::Add && operation.negate_addend && operation.format != Format::F64
             }

@@ -350,16 +350,8 @@ impl Body<'_> {
     }
 
     fn permuted_by(&mut self, mode: PermuteMode, a: Id, b: Id, c: Id) -> Id {
-        let patterns: [u64; 4] = match mode {
-            PermuteMode::F4e => [0x3210, 0x4321, 0x5432, 0x6543],
-            PermuteMode::B4e => [0x5670, 0x6701, 0x7012, 0x0123],
-            PermuteMode::Rc8 => [0x0000, 0x1111, 0x2222, 0x3333],
-            PermuteMode::Ecl => [0x3210, 0x3211, 0x3222, 0x3333],
-            PermuteMode::Ecr => [0x0000, 0x1110, 0x2210, 0x3210],
-            PermuteMode::Rc16 => [0x1010, 0x3232, 0x1010, 0x3232],
-        };
         // Sixteen bits each, in one word of 64.
-        let table = patterns.iter().rev().fold(0, |all, pattern| all << 16 | pattern);
+        let table = mode.patterns().iter().rev().fold(0, |all, pattern| all << 16 | pattern);
         let low = self.emit(U32, "OpBitwiseAnd", &[c, self.c(U32, 3)]);
         let count = self.emit(U32, "OpShiftLeftLogical", &[low, self.c(U32, 4)]);
         let pattern = self.shifted_inside(self.c(Ty::U64, table), count);
