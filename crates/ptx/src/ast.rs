@@ -448,6 +448,12 @@ impl<'a> Instruction<'a> {
         let predicate = module.operands.get((self.operands.start as usize).checked_sub(1)?)?;
         Some(Guard { predicate, negated })
     }
+    /// The opcode with its modifiers as a part of the text, white space and comments included.
+    pub(crate) fn spelled(&self, module: &Module<'a>) -> Option<&'a str> {
+        let start = module.span_of(self.opcode)?;
+        let end = module.modifiers(self.modifiers).last().map_or(Some(start), |word| module.span_of(word))?;
+        Some(start.to(end).of(module.text())).filter(|text| !text.is_empty())
+    }
     /// The opcode with its modifiers, as written but for white space: `fma.rn.f32`.
     pub fn spelling(&self, module: &Module<'a>) -> String {
         module.modifiers(self.modifiers).iter().fold(self.opcode.to_owned(), |all, part| all + part)

@@ -34,11 +34,13 @@ use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, 
 use crate::conversions::is_conversion;
 use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
-use crate::scopes::labels_by_scope;
+use crate::scopes::{Map, labels_by_scope};
 use gate::Gated;
-use roundonce_isa::{Finding, LineIndex, Location, SmTarget, Version};
+use roundonce_isa::{Finding, Form, LineIndex, Location, SmTarget, Version};
 use scope::{Entity, Names};
+use signature::BySignature;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// What to check beyond the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -102,6 +104,7 @@ fn report(module: &Module, options: &Options) -> Report {
         undeclared: HashSet::new(),
         cta_group: None,
         unchecked: 0,
+        right: Map::default(),
         findings: Vec::new(),
     };
     check.header();
@@ -142,7 +145,27 @@ struct Check<'m, 'a> {
     cta_group: Option<&'a str>,
     /// Instructions whose types, modifiers and operands no rule here looks at.
     unchecked: usize,
+    /// By the text of an opcode with its modifiers, and the number of operands: instructions whose spelling is right. Modules
+    /// repeat few of them many times.
+    right: Map<(&'a str, u32), Spelled<'a>>,
     findings: Vec<Finding>,
+}
+
+/// What an instruction's operands are checked by.
+#[derive(Clone)]
+enum Spelled<'a> {
+    Form(&'static Form),
+    Signature(Rc<BySignature<'a>>),
+}
+
+/// What the rules of an instruction's opcode and modifiers say.
+enum Outcome<'a> {
+    /// Nothing: they are not about it.
+    Unknown,
+    /// All that there is to report has been.
+    Done,
+    /// Whatever has been reported, the operands are left.
+    Operands(Spelled<'a>),
 }
 
 impl<'m, 'a> Check<'m, 'a> {
@@ -234,12 +257,39 @@ impl<'m, 'a> Check<'m, 'a> {
         if let Some(guard) = instruction.guard(module) {
             self.guard(guard.predicate);
         }
+        let key = instruction.spelled(module).map(|text| (text, instruction.operands.len));
+        if let Some(spelled) = key.and_then(|key| self.right.get(&key)).cloned() {
+            return self.operands_by(instruction, &spelled);
+        }
+        let before = self.findings.len();
+        if let Some(spelled) = self.spelling(instruction) {
+            if let Some(key) = key.filter(|_| self.findings.len() == before) {
+                self.right.insert(key, spelled.clone());
+            }
+            self.operands_by(instruction, &spelled);
+        }
+    }
+
+    fn operands_by(&mut self, instruction: &Instruction<'a>, spelled: &Spelled<'a>) {
+        match spelled {
+            Spelled::Form(form) => self.operands_of(instruction, form),
+            Spelled::Signature(found) => self.by_places(instruction, found),
+        }
+    }
+
+    /// Checks an opcode and its modifiers, and the operands too unless it gives what they are checked by.
+    fn spelling(&mut self, instruction: &Instruction<'a>) -> Option<Spelled<'a>> {
+        let module = self.module;
         let Some(opcode) = opcodes::find(instruction.opcode) else {
             self.unknown_opcode(instruction);
-            return;
+            return None;
         };
-        if !opcode.forms.is_empty() && self.family(instruction, opcode) {
-            return;
+        if !opcode.forms.is_empty() {
+            match self.family(instruction, opcode) {
+                Outcome::Unknown => {}
+                Outcome::Done => return None,
+                Outcome::Operands(spelled) => return Some(spelled),
+            }
         }
         if !self.passes(&opcode.gate, self.target) {
             let (span, name) = (self.span(instruction.opcode), format!("`{}`", opcode.name));
@@ -255,13 +305,20 @@ impl<'m, 'a> Check<'m, 'a> {
             self.unchecked += usize::from(!self.call(instruction));
             true
         } else {
-            let is_known = self.by_signature(instruction) || self.by_matrix_rows(instruction);
-            self.unchecked += usize::from(!is_known);
-            is_known
+            match self.by_signature(instruction) {
+                Outcome::Operands(spelled) => return Some(spelled),
+                Outcome::Done => false,
+                Outcome::Unknown => {
+                    let is_known = self.by_matrix_rows(instruction);
+                    self.unchecked += usize::from(!is_known);
+                    is_known
+                }
+            }
         };
         if !is_checked {
             self.declared(instruction.operands);
         }
+        None
     }
 
     fn unknown_opcode(&mut self, instruction: &Instruction) {

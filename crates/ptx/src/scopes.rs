@@ -3,13 +3,17 @@
 use crate::ast::Statement;
 use std::collections::HashMap;
 
+/// By names of a module. Its hashes are seeded by chance, so that no module is slow on purpose, and quicker than the standard
+/// library's for texts as short as these.
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// What names stand for: an `N`, or one of a range's registers, which an `R` describes.
 #[derive(Clone, Debug)]
 pub(crate) struct Scopes<'a, N, R> {
     /// By name, the scopes that declare it, the innermost last.
-    names: HashMap<&'a str, Vec<(usize, N)>>,
+    names: Map<&'a str, Vec<(usize, N)>>,
     /// By prefix the same, with how many registers.
-    ranges: HashMap<&'a str, Vec<(usize, u32, R)>>,
+    ranges: Map<&'a str, Vec<(usize, u32, R)>>,
     /// What each open scope declares, to be forgotten.
     open: Vec<Vec<Declared<'a>>>,
 }
@@ -31,7 +35,7 @@ pub(crate) enum Found<'s, N, R> {
 impl<'a, N, R> Default for Scopes<'a, N, R> {
     /// With one scope.
     fn default() -> Scopes<'a, N, R> {
-        Scopes { names: HashMap::new(), ranges: HashMap::new(), open: vec![Vec::new()] }
+        Scopes { names: Map::default(), ranges: Map::default(), open: vec![Vec::new()] }
     }
 }
 

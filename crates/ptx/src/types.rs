@@ -109,9 +109,29 @@ fn find(text: &str) -> Option<&'static TypeRow> {
     if !matches!(text.as_bytes(), [b'.', b'b' | b'e' | b'f' | b'p' | b's' | b't' | b'u', ..]) || text.len() > LONGEST {
         return None;
     }
-    let at = TYPES.binary_search_by(|row| row.text.cmp(text)).ok()?;
+    let at = KEYS.binary_search(&key(text)).ok()?;
     Some(&TYPES[at])
 }
+
+/// A text of at most eight bytes as a number, ordered as the texts are.
+const fn key(text: &str) -> u64 {
+    let (bytes, mut key, mut at) = (text.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        key |= (bytes[at] as u64) << (56 - 8 * at);
+        at += 1;
+    }
+    key
+}
+
+/// The keys of [`TYPES`].
+const KEYS: [u64; TYPES.len()] = {
+    let (mut keys, mut at) = ([0; TYPES.len()], 0);
+    while at < keys.len() {
+        keys[at] = key(TYPES[at].text);
+        at += 1;
+    }
+    keys
+};
 
 /// Every type, its dot included.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

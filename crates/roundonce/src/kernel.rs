@@ -321,27 +321,36 @@ fn machine_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusa
     Ok(each.collect())
 }
 
-/// A module, and the multiply-adds in it that the assembler rejects although the lowering understands them.
-fn ptx_module(text: &str) -> Result<(ptx::Module<'_>, Vec<Finding>), Refusal> {
+fn ptx_module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
     let ptx::Parsed { module, findings } = ptx::parse(text);
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
-    if findings.iter().any(is_error) {
-        return Err(Refusal::of(findings, ptx::UNSUPPORTED));
+    match findings.iter().any(|finding| finding.severity == Severity::Error) {
+        true => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
+        false => Ok(module),
     }
-    let mut rejected = ptx::check(&module, &ptx::Options::default());
-    rejected.retain(|finding| is_error(finding) && OF_INSTRUCTIONS.contains(&finding.code));
-    Ok((module, rejected))
+}
+
+/// From so many bytes of text on a second thread is worth its start.
+const LONG: usize = 1 << 18;
+
+/// What a lowering gives, and beside it the multiply-adds that the assembler rejects although the lowering understands them.
+fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) -> (T, Vec<Finding>) {
+    let rejected = || {
+        let mut rejected = ptx::check(module, &ptx::Options::default());
+        rejected.retain(|found| found.severity == Severity::Error && OF_INSTRUCTIONS.contains(&found.code));
+        rejected
+    };
+    if module.text().len() < LONG { (lower(), rejected()) } else { rayon::join(lower, rejected) }
 }
 
 fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusal> {
-    let (module, rejected) = ptx_module(text)?;
+    let module = ptx_module(text)?;
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
     let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
     if choice.entry.is_none() && names.len() > 1 && !all {
         return Err(Refusal::Several(names));
     }
     let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };
-    let lowered = ptx::lower_with(&module, &settings);
+    let (lowered, rejected) = lowered(&module, || ptx::lower_with(&module, &settings));
     match lowered {
         Ok(program) if rejected.is_empty() => Ok(program),
         Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
@@ -351,8 +360,8 @@ fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusa
 
 /// The kernels of a PTX module, each with what is wrong in it.
 fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
-    let (module, rejected) = ptx_module(text)?;
-    let lowered = ptx::lower_each(&module, &choice.ptx_settings());
+    let module = ptx_module(text)?;
+    let (lowered, rejected) = lowered(&module, || ptx::lower_each(&module, &choice.ptx_settings()));
     let lowered = lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))?;
     let each = lowered.into_iter().map(|(function, program)| {
         let inside = |finding: &&Finding| match finding.location {

@@ -258,3 +258,20 @@ fn what_stands_beside_the_text() {
     let findings = spirv::write(&read(&sum).program, &Translating::default()).unwrap_err();
     assert!(findings[0].message.contains("`y` and `far`"), "{findings:?}");
 }
+
+/// Each comment stands once, before the kernel that it stood in.
+#[test]
+fn comments_of_one_kernel_are_not_repeated_in_the_next() {
+    let kernel = |name: &str| {
+        format!(
+            "// above {name}\n.visible .entry {name}(.param .u64 p) {{\n.reg .b64 d;\n// inside {name}\n\
+             ld.param.u64 d, [p];\nst.global.u32 [d], 1;\nret;\n}}\n"
+        )
+    };
+    let text = format!(".version 7.0\n.target sm_80\n.address_size 64\n{}{}", kernel("first"), kernel("second"));
+    let ready = Ready::read_all(Source::Ptx(&text), &Choice::default()).unwrap();
+    let options = Translating { comments: Comments::of_slashes(&text), ..Translating::default() };
+    let text = spirv::write(&ready.program, &options).unwrap().text;
+    let comments: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("; ")).collect();
+    assert_eq!(comments[2..], ["above first", "inside first", "above second", "inside second"], "{text}");
+}

@@ -1,7 +1,7 @@
 //! Floats: the multiply-add family by the rows of [`crate::forms`], and its neighbours.
 
 use super::statement::Inst;
-use super::{Body, Result};
+use super::{Body, Lowering, Result};
 use crate::forms::FORMS;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
@@ -10,21 +10,26 @@ use roundonce_isa::{Recipe, Table};
 
 static TABLE: Table = Table::new(&[FORMS]);
 
-impl<'m, 'a> Body<'_, 'm, 'a> {
-    /// What an instruction of the family computes.
-    fn recipe(&self, inst: &Inst<'m, 'a>) -> Result<Recipe> {
-        let lowering = self.lowering;
-        let (target, version) = (Some(lowering.target), Some(lowering.version));
+impl Lowering<'_, '_> {
+    /// What an instruction of the family computes, or why nothing.
+    pub(super) fn recipe(&self, modifiers: &[&str], spelling: &str) -> core::result::Result<Recipe, String> {
+        let (target, version) = (Some(self.target), Some(self.version));
         // The assembler takes `.sat` twice.
-        let saturates = inst.modifiers.iter().filter(|modifier| **modifier == ".sat").count();
-        let spelling = inst.spelling.replacen(".sat", "", saturates.saturating_sub(1));
+        let saturates = modifiers.iter().filter(|modifier| **modifier == ".sat").count();
+        let spelling = spelling.replacen(".sat", "", saturates.saturating_sub(1));
         let found = TABLE.resolve(&spelling, target, version).or_else(|_| TABLE.resolve(&spelling, None, None));
-        found.map(|instruction| instruction.recipe).map_err(|finding| self.refuse(inst).help(finding.message))
+        found.map(|instruction| instruction.recipe).map_err(|finding| finding.message)
     }
+}
 
+impl<'m, 'a> Body<'_, 'm, 'a> {
     /// fma, mad, add, sub, mul.
     pub(super) fn multiply_add(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let recipe = self.recipe(inst)?;
+        let recipe = match &inst.recipe {
+            Some(Ok(recipe)) => *recipe,
+            Some(Err(reason)) => return Err(self.refuse(inst).help(reason.clone())),
+            None => return Err(self.refuse(inst)),
+        };
         let operation = recipe.operation;
         let arity = operation.op.arity();
         if inst.operands.len() != arity + 1 {

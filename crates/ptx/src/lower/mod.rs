@@ -31,13 +31,16 @@ mod warp;
 mod wgmma;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable};
-use crate::scopes::{Found, Scopes};
+use crate::scopes::{Found, Map, Scopes};
 use crate::types::Type;
+use rayon::prelude::*;
 use roundonce_arith::Profile;
 use roundonce_ir::{Block, Cfg, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use routine::{Routine, Site};
+use statement::Spelled;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 pub(crate) use analysis::lower_for_analysis;
 
@@ -99,8 +102,9 @@ pub fn lower_with(module: &Module, settings: &Settings<'_>) -> core::result::Res
     if !findings.is_empty() {
         return Err(findings);
     }
-    for function in kernels(module).filter(|function| settings.entry.is_none_or(|name| name == function.name)) {
-        match lowering.kernel(function) {
+    let chosen = kernels(module).filter(|function| settings.entry.is_none_or(|name| name == function.name));
+    for lowered in lowering.kernels(chosen.collect()) {
+        match lowered {
             Ok(kernel) => lowering.program.kernels.push(kernel),
             Err(found) => findings.extend(found),
         }
@@ -123,9 +127,11 @@ pub fn lower_each<'m, 'a>(
     if !findings.is_empty() {
         return Err(findings);
     }
-    let each = kernels(module).map(|function| {
+    let functions: Vec<_> = kernels(module).collect();
+    let lowered = lowering.kernels(functions.clone());
+    let each = functions.into_iter().zip(lowered).map(|(function, lowered)| {
         let program = |kernel| Program { kernels: vec![kernel], ..lowering.program.clone() };
-        (function, lowering.kernel(function).and_then(|kernel| verified(program(kernel), &lowering.lines)))
+        (function, lowered.and_then(|kernel| verified(program(kernel), &lowering.lines)))
     });
     Ok(each.collect())
 }
@@ -188,8 +194,12 @@ struct Lowering<'m, 'a> {
     narrows_f64: bool,
     /// Names of the whole module.
     globals: HashMap<&'a str, Entity<'m, 'a>>,
-    functions: HashMap<&'a str, &'m Function<'a>>,
+    functions: Map<&'a str, &'m Function<'a>>,
+    /// Those that are no kernels.
+    callable: Vec<&'m Function<'a>>,
     lines: LineIndex<'a>,
+    /// By the text of an opcode with its modifiers.
+    spellings: Map<&'a str, Arc<Spelled<'a>>>,
     /// What `.file` gives each index.
     files: HashMap<u32, &'a str>,
     settings: Settings<'m>,
@@ -247,7 +257,7 @@ struct Body<'l, 'm, 'a> {
     scopes: Scopes<'a, Entity<'m, 'a>, (Type, u32)>,
     /// How many ranges of registers were declared, and the registers made of each: one may be written in several ways.
     ranges: u32,
-    of_ranges: HashMap<(u32, u32), Entity<'m, 'a>>,
+    of_ranges: Map<(u32, u32), Entity<'m, 'a>>,
     /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
@@ -291,7 +301,18 @@ struct Body<'l, 'm, 'a> {
     own_params: usize,
 }
 
+/// From so many bytes of text on other threads are worth their start.
+const LONG: usize = 1 << 18;
+
 impl<'m, 'a> Lowering<'m, 'a> {
+    /// The kernels of functions, on all threads where the module is long.
+    fn kernels(&self, functions: Vec<&'m Function<'a>>) -> Vec<core::result::Result<Kernel, Vec<Finding>>> {
+        if self.module.text().len() < LONG {
+            return functions.into_iter().map(|function| self.kernel(function)).collect();
+        }
+        functions.into_par_iter().map(|function| self.kernel(function)).collect()
+    }
+
     /// The kernel of a function.
     fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
         let mut body = Body::new(self, function, Purpose::Run);
@@ -328,7 +349,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             current: 0,
             scopes: Scopes::default(),
             ranges: 0,
-            of_ranges: HashMap::new(),
+            of_ranges: Map::default(),
             shared: HashMap::new(),
             dynamic: HashMap::new(),
             calls: Vec::new(),
@@ -395,7 +416,10 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     /// start behind everything else.
     fn shared_before(&mut self, function: &'m Function<'a>) -> Result<()> {
         let mut top = self.kernel.shared_bytes;
-        let functions = self.module.functions().filter(|other| !other.is_entry || other.name == function.name);
+        let callable = &self.lowering.callable;
+        let here = callable.partition_point(|other| other.span.start < function.span.start);
+        let own = function.is_entry.then_some(function);
+        let functions = callable[..here].iter().copied().chain(own).chain(callable[here..].iter().copied());
         for statement in functions.filter_map(|function| function.body.as_ref()).flatten() {
             if let Statement::Variables(variables) = statement {
                 for variable in self.module.variables(*variables).iter().filter(|v| v.space == Space::Shared) {
@@ -524,8 +548,10 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         }
         let line = self.lowering.line(instruction.span.start);
         // On one line, whatever white space the printer puts between the parts.
-        let text = crate::print_instruction(self.module, instruction);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut text = crate::print_instruction(self.module, instruction);
+        if text.contains(['\n', '\t']) || text.contains("  ") {
+            text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
         let span = instruction.span.start as usize..instruction.span.end as usize;
         self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone(), span });
         self.loc = self.kernel.source_locs.len() as u32 - 1;

@@ -4,6 +4,7 @@ use super::image::opaque_passing;
 use super::{Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
+use crate::scopes::Map;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Program, Relocation};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
@@ -83,7 +84,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
             machine: settings.machine.or(module.target()).unwrap_or(SmTarget::from(10)),
             narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
-            functions: HashMap::new(),
+            functions: Map::default(),
+            callable: module.functions().filter(|function| !function.is_entry).collect(),
+            spellings: Map::default(),
             lines: LineIndex::new(module.text()),
             files: files(module),
             settings: *settings,
@@ -103,6 +106,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 lowering.functions.insert(function.name, function);
             }
         }
+        lowering.look_at_spellings();
         lowering.look_at_calls();
         lowering.runtime_variables();
         let mut findings = Vec::new();

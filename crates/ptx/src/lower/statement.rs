@@ -8,22 +8,79 @@ use crate::types::{ScalarKind, Type};
 use crate::video::lanes;
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width, too_large};
-use roundonce_isa::Finding;
+use roundonce_isa::{Finding, Recipe};
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// More are not collected.
 const MOST_FINDINGS: usize = 20;
 
-/// An instruction as the families see it.
+/// What is known of an instruction by its opcode and modifiers alone.
 #[derive(Clone, Debug)]
-pub(super) struct Inst<'m, 'a> {
+pub(super) struct Spelled<'a> {
     /// The opcode's row.
     pub(super) row: &'static Opcode,
-    pub(super) modifiers: &'m [&'a str],
-    pub(super) operands: &'m [Written<'a>],
+    /// What it becomes with its types.
+    lowering: Lowering,
     /// The types among the modifiers, in order.
     pub(super) types: Vec<Type>,
     /// As written.
     pub(super) spelling: String,
+    /// The first modifier that it is not lowered with.
+    unknown: Option<&'a str>,
+    /// How many operands it takes: at least, at most.
+    counts: (usize, usize),
+    /// Of the multiply-add family: what it computes, or why nothing.
+    pub(super) recipe: Option<core::result::Result<Recipe, String>>,
+}
+
+/// An instruction as the families see it.
+#[derive(Clone, Debug)]
+pub(super) struct Inst<'m, 'a> {
+    spelled: Arc<Spelled<'a>>,
+    pub(super) modifiers: &'m [&'a str],
+    pub(super) operands: &'m [Written<'a>],
+}
+
+impl<'a> Deref for Inst<'_, 'a> {
+    type Target = Spelled<'a>;
+    fn deref(&self) -> &Spelled<'a> {
+        &self.spelled
+    }
+}
+
+impl<'m, 'a> super::Lowering<'m, 'a> {
+    /// What all instructions of the module are by their opcodes and modifiers; modules repeat few of them many times.
+    pub(super) fn look_at_spellings(&mut self) {
+        for statement in self.module.functions().filter_map(|function| function.body.as_ref()).flatten() {
+            let Statement::Instruction(instruction) = statement else { continue };
+            if let Some(text) = instruction.spelled(self.module)
+                && !self.spellings.contains_key(text)
+                && let Some(spelled) = self.spelled(instruction)
+            {
+                self.spellings.insert(text, Arc::new(spelled));
+            }
+        }
+    }
+
+    /// The same of one instruction; nothing where there is no such opcode.
+    fn spelled(&self, instruction: &Instruction<'a>) -> Option<Spelled<'a>> {
+        let row = opcodes::find(instruction.opcode)?;
+        let modifiers = self.module.modifiers(instruction.modifiers);
+        let types: Vec<Type> = modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect();
+        let (lowering, spelling) = (row.lowering(&types), instruction.spelling(self.module));
+        // The modifiers of the multiply-add family are the forms'.
+        let by_form = lowering == Lowering::MultiplyAdd;
+        Some(Spelled {
+            row,
+            lowering,
+            unknown: row.unknown_modifier(modifiers).filter(|_| !by_form),
+            counts: if by_form { (0, usize::MAX) } else { row.operand_count() },
+            recipe: by_form.then(|| self.recipe(modifiers, &spelling)),
+            types,
+            spelling,
+        })
+    }
 }
 
 impl<'m, 'a> Inst<'m, 'a> {
@@ -144,20 +201,19 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn instruction(&mut self, instruction: &'m Instruction<'a>) -> Result<()> {
         self.set_loc(instruction);
-        let modifiers = self.module.modifiers(instruction.modifiers);
-        let spelling = instruction.spelling(self.module);
-        let Some(row) = opcodes::find(instruction.opcode) else {
+        let known = instruction.spelled(self.module).and_then(|text| self.lowering.spellings.get(text).cloned());
+        let Some(spelled) = known.or_else(|| self.lowering.spelled(instruction).map(Arc::new)) else {
+            let spelling = instruction.spelling(self.module);
             return Err(self.unsupported(format!("`{spelling}`")).help("there is no such opcode"));
         };
-        let types: Vec<Type> = modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect();
-        let lowering = row.lowering(&types);
-        let inst = Inst { row, modifiers, operands: self.operands(instruction.operands), types, spelling };
-        self.allowed(&inst, lowering)?;
+        let modifiers = self.module.modifiers(instruction.modifiers);
+        let inst = Inst { spelled, modifiers, operands: self.operands(instruction.operands) };
+        self.allowed(&inst)?;
         self.guard = None;
         if let Some(Guard { pred, expected }) = self.guard_of(instruction)? {
             self.guard = Some(Guard { pred: self.kept(&inst, pred), expected });
         }
-        self.lower(&inst, lowering)
+        self.lower(&inst)
     }
 
     fn guard_of(&mut self, instruction: &'m Instruction<'a>) -> Result<Option<Guard>> {
@@ -169,21 +225,22 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// What would have to be guessed is refused.
-    fn allowed(&self, inst: &Inst<'m, 'a>, lowering: Lowering) -> Result<()> {
-        // The modifiers of the multiply-add family are the forms'.
-        let by_form = lowering == Lowering::MultiplyAdd;
-        if let Some(modifier) = inst.row.unknown_modifier(inst.modifiers).filter(|_| !by_form) {
+    fn allowed(&self, inst: &Inst<'m, 'a>) -> Result<()> {
+        if let Some(modifier) = inst.unknown {
             return Err(self.unsupported(format!("`{}` (`{modifier}`)", inst.spelling)));
         }
-        let (least, most) = inst.row.operand_count();
+        let (least, most) = inst.counts;
         let given = inst.operands.len();
-        if !by_form && !(least..=most).contains(&given) {
+        if !(least..=most).contains(&given) {
             let shape = inst.row.operands;
             return Err(self.malformed(format!("`{}` with {given} operands: expected `{shape}`", inst.spelling)));
         }
         let wide = inst.types.iter().any(|ty| ty.bits > 64);
         if wide
-            && !matches!(lowering, Lowering::Move | Lowering::Load { .. } | Lowering::Store | Lowering::Atomic { .. })
+            && !matches!(
+                inst.lowering,
+                Lowering::Move | Lowering::Load { .. } | Lowering::Store | Lowering::Atomic { .. }
+            )
         {
             return Err(self.refuse(inst));
         }
@@ -211,8 +268,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         copy
     }
 
-    fn lower(&mut self, inst: &Inst<'m, 'a>, lowering: Lowering) -> Result<()> {
-        match lowering {
+    fn lower(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        match inst.lowering {
             Lowering::MultiplyAdd => self.multiply_add(inst),
             Lowering::Sign { negate } => self.sign(inst, negate),
             Lowering::MinMax { max } => self.min_max(inst, max),

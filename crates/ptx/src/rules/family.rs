@@ -1,6 +1,6 @@
 //! The modifiers, versions and targets of the multiply-add family, read off the rows.
 
-use super::{Check, integer_mad};
+use super::{Check, Outcome, Spelled, integer_mad};
 use crate::ast::{Instruction, Span};
 use crate::forms::FORMS;
 use crate::opcodes::{Lowering, Opcode};
@@ -61,22 +61,22 @@ fn choices(slot: &Slot) -> String {
 }
 
 impl<'a> Check<'_, 'a> {
-    /// Checks a member of the family; false if it is none after all, so that its names are yet to be checked.
-    pub(super) fn family(&mut self, instruction: &Instruction<'a>, row: &'static Opcode) -> bool {
+    /// Checks the spelling of a member of the family; it may be none after all.
+    pub(super) fn family(&mut self, instruction: &Instruction<'a>, row: &'static Opcode) -> Outcome<'a> {
         let module = self.module;
         let written = module.modifiers(instruction.modifiers);
         let adds = matches!(row.lowering, Lowering::IntegerProduct { adds: true, .. });
         if adds && written.iter().any(|word| integer_mad::PARTS_OF_PRODUCT.contains(word)) {
-            return self.integer_mad(instruction, written);
+            return if self.integer_mad(instruction, written) { Outcome::Done } else { Outcome::Unknown };
         }
         let types: Vec<&str> = written.iter().copied().filter(|word| is_type(word)).collect();
         let fitting: Vec<&'static Form> = row.forms.iter().filter(|form| types_fit(form, &types)).collect();
         if fitting.is_empty() {
             if is_integer(row, &types) {
-                return false;
+                return Outcome::Unknown;
             }
             self.wrong_types(instruction, &types, row);
-            return true;
+            return Outcome::Done;
         }
         if let Some(ftz) = written.iter().find(|word| **word == ".ftz")
             && self.version.is_some_and(|version| version < FTZ_VERSION)
@@ -84,10 +84,7 @@ impl<'a> Check<'_, 'a> {
             let span = self.span(ftz);
             self.needs_version(span, "`.ftz`", FTZ_VERSION, fitting[0].source);
         }
-        if let Some(form) = self.row(instruction, written, &fitting) {
-            self.operands_of(instruction, form);
-        }
-        true
+        self.row(instruction, written, &fitting).map_or(Outcome::Done, |form| Outcome::Operands(Spelled::Form(form)))
     }
 
     fn integer_mad(&mut self, instruction: &Instruction<'a>, written: &[&str]) -> bool {

@@ -3,11 +3,12 @@
 use super::names::{self, is_special};
 use super::operands::{Immediate, Wanted};
 use super::scope::Entity;
+use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
 use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
 use crate::literal::{LARGEST_ALIGNMENT, alignment, evaluate};
 use crate::opcodes::space_name;
-use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
+use crate::signatures::{Place, PlaceKind, Typed, holders};
 use crate::types::{ScalarKind, Type};
 use crate::video::{Selector, lanes};
 use roundonce_isa::Finding;
@@ -64,13 +65,8 @@ fn vector_without_component(name: &str) -> (String, String) {
 
 impl<'a> Check<'_, 'a> {
     /// The operands of an instruction whose modifiers and number of operands are a signature's.
-    pub(super) fn by_places(
-        &mut self,
-        instruction: &Instruction<'a>,
-        row: &'static Signature,
-        types: &[&str],
-        written: &[&str],
-    ) {
+    pub(super) fn by_places(&mut self, instruction: &Instruction<'a>, spelled: &BySignature<'a>) {
+        let BySignature { row, types, written } = spelled;
         let count = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
         let space = written.iter().find_map(|word| space_name(word));
         let mut sources = SOURCES.into_iter();

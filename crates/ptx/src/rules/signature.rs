@@ -1,15 +1,25 @@
 //! Instructions outside the multiply-add family: the modifiers, types, versions and targets, by their signatures.
 
 use super::gate::Gated;
-use super::{Check, INSTRUCTIONS, module};
+use super::{Check, INSTRUCTIONS, Outcome, Spelled, module};
 use crate::ast::Instruction;
 use crate::opcodes::space_name;
 use crate::signatures::{self, Misfit, Signature};
 use crate::types::{Type, is_type};
 use roundonce_isa::Finding;
+use std::rc::Rc;
 
 /// Modifiers that the assembler takes twice as once.
 const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".approx", ".sync", ".uni", ".shiftamt"];
+
+/// A spelling that fits a signature.
+pub(super) struct BySignature<'a> {
+    pub(super) row: &'static Signature,
+    /// The types that are written.
+    pub(super) types: Vec<&'a str>,
+    /// All modifiers, as [`plain`] has them.
+    pub(super) written: Vec<&'a str>,
+}
 
 /// How many spellings a message lists.
 const LISTED: usize = 6;
@@ -41,14 +51,14 @@ fn spellings<'s>(opcode: &str, rows: impl Iterator<Item = &'s Signature>) -> Str
 }
 
 impl<'a> Check<'_, 'a> {
-    /// Checks an instruction by the signatures of its opcode; false if there are none for it.
-    pub(super) fn by_signature(&mut self, instruction: &Instruction<'a>) -> bool {
+    /// Checks the spelling of an instruction, and how many operands it has, by the signatures of its opcode.
+    pub(super) fn by_signature(&mut self, instruction: &Instruction<'a>) -> Outcome<'a> {
         let opcode = instruction.opcode;
         let written = plain(self.module.modifiers(instruction.modifiers));
         let rows = signatures::of(opcode);
         let is_newer = self.version.is_some_and(|version| version > module::NEWEST);
         if rows.is_empty() || is_newer || signatures::is_elsewhere(opcode, &written) {
-            return false;
+            return Outcome::Unknown;
         }
         // What has ended is no help to a newer module.
         let is_live = |row: &&Signature| {
@@ -57,7 +67,7 @@ impl<'a> Check<'_, 'a> {
                 && row.gate.target.last.is_none_or(|last| target.is_none_or(|target| target.number <= last))
         };
         let matched: Vec<_> = rows.iter().filter(is_live).map(|row| (row, row.matches(&written))).collect();
-        let mut right: Vec<(&'static Signature, &[&str])> = Vec::new();
+        let mut right: Vec<(&'static Signature, &[&'a str])> = Vec::new();
         for (row, result) in &matched {
             if let Ok(types) = result {
                 right.push((row, types));
@@ -67,8 +77,7 @@ impl<'a> Check<'_, 'a> {
             let misfits: Vec<_> =
                 matched.iter().filter_map(|(row, result)| Some((*row, result.as_ref().err()?))).collect();
             self.misfit(instruction, &misfits);
-            self.declared(instruction.operands);
-            return true;
+            return Outcome::Done;
         }
         let given = instruction.operands.len as usize;
         let counted = |row: &Signature| {
@@ -79,8 +88,7 @@ impl<'a> Check<'_, 'a> {
         let of_gate = fitting.iter().find(|(row, _)| self.passes(&row.gate, self.target)).or(fitting.first());
         let Some((row, types)) = of_gate else {
             self.wrong_count(instruction, right.iter().map(|(row, _)| row.operand_count(&written)));
-            self.declared(instruction.operands);
-            return true;
+            return Outcome::Done;
         };
         let source = INSTRUCTIONS;
         if !self.passes(&row.gate, self.target) {
@@ -94,8 +102,8 @@ impl<'a> Check<'_, 'a> {
             }
         }
         self.wide_vector(instruction, types, &written);
-        self.by_places(instruction, row, types, &written);
-        true
+        let (row, types) = (*row, types.to_vec());
+        Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written })))
     }
 
     /// Vectors beyond 128 bits, and the modifiers that they alone have.

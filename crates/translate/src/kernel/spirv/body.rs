@@ -73,8 +73,7 @@ pub(super) struct Body<'a> {
     /// Whether lanes of a warp do something together.
     pub(super) has_warps: bool,
     pub(super) loc: u32,
-    /// The line of the source that was repeated last, and what it was compiled from.
-    line: u32,
+    /// What the last place was compiled from.
     source: String,
     pub(super) findings: Vec<Finding>,
     pub(super) losses: Vec<Finding>,
@@ -122,7 +121,6 @@ impl<'a> Body<'a> {
             local_variables: Vec::new(),
             has_warps: false,
             loc: 0,
-            line: 0,
             source: String::new(),
             findings: Vec::new(),
             losses: Vec::new(),
@@ -342,12 +340,10 @@ impl<'a> Body<'a> {
         }
         let kernel = self.kernel;
         let Some(place) = kernel.source_locs.get(loc as usize) else { return };
-        if place.line > self.line {
-            for (_, text) in self.options.comments.between(self.line, place.line) {
-                let _ = writeln!(self.out, "; {}", text.replace('\n', " "));
-            }
-            self.line = place.line;
+        for (_, text) in self.options.comments.between(self.module.commented, place.line) {
+            let _ = writeln!(self.out, "; {}", text.replace('\n', " "));
         }
+        self.module.commented = self.module.commented.max(place.line);
         if !place.source.is_empty() {
             if self.source != place.source {
                 self.source.clone_from(&place.source);

@@ -47,6 +47,8 @@ pub(super) struct Module {
     named: Vec<String>,
     files: Vec<String>,
     built_ins: Vec<(&'static str, Id)>,
+    /// The last line of the source whose comments have been repeated.
+    pub(super) commented: u32,
     temps: u32,
     labels: u32,
 }
