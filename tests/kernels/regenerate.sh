@@ -36,5 +36,9 @@ for source in "$here"/*.cu; do
         *) compile 75 "$name" "$name" ;;
     esac
 done
+for source in "$here"/common/*.cu; do
+    name=common/$(basename "$source" .cu)
+    compile 80 "$name" "$name"
+done
 "$tools/bin/python" "$here/triton_dot.py"
 "$tools/bin/python" "$here/reference/generate.py"

@@ -105,6 +105,9 @@ fn kernels_of_ptx_give_the_same_bits() {
     ];
     check_refusals(&refused, &expected);
     assert_eq!(equal, 61);
+    if std::env::var("PTXAS").is_err() {
+        println!("ptxas: skipped, PTXAS names no assembler");
+    }
 }
 
 #[test]

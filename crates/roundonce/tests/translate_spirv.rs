@@ -4,16 +4,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use launches::{Case, cases};
 use roundonce::exec::Arg;
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Argument, Comments, Options, Translation, spirv};
 use roundonce::translation::translated_arguments;
+use validate::validate;
 
 mod launches;
+#[path = "translation/validate.rs"]
+mod validate;
 
 /// What no environment has a counterpart for, by kernel: words of a refusal. Matrix multiply-adds beside.
 #[rustfmt::skip] // A kernel a line.
@@ -72,27 +73,6 @@ fn clients() -> [Client; 3] {
         Client { environment: "opencl2.2", version: "spv1.2", runs: 33, refused: opencl },
         Client { environment: "spv1.3", version: "spv1.3", runs: 37, refused: REFUSED.to_vec() },
     ]
-}
-
-/// The validator's word, where it is installed.
-fn validate(name: &str, text: &str, environment: &str, version: &str) -> bool {
-    let Ok(tools) = std::env::var("SPIRV_TOOLS") else { return false };
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("roundonce-translate-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let (source, words) = (folder.join(format!("{name}.spvasm")), folder.join(format!("{name}.spv")));
-    std::fs::write(&source, text).unwrap();
-    let run = |tool: &str, arguments: &[&Path], target: &str| {
-        let mut command = Command::new(Path::new(&tools).join(tool));
-        let output = command.args(["--target-env", target]).args(arguments).output().unwrap();
-        let words = [output.stdout, output.stderr].concat();
-        assert!(output.status.success(), "{name} for {environment}: {}", String::from_utf8_lossy(&words));
-    };
-    run("spirv-as", &[&source, Path::new("-o"), &words], version);
-    run("spirv-val", &[&words], environment);
-    std::fs::remove_dir_all(folder).unwrap();
-    true
 }
 
 /// Translates a kernel and runs both; the words of the refusals where there are some.
