@@ -62,6 +62,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let source = &arguments.source;
     let file = source.path();
     if file.as_os_str() == "-" || file.is_file() || KernelLanguage::of(file).is_some() {
+        if let Some(extra) = arguments.types.first() {
+            return Err(Failure::Input(format!("`{extra}`: a kernel says the types of its names")));
+        }
+        if arguments.from.is_some() {
+            return Err(Failure::Input("--from is for expressions: a kernel's file says its language".to_owned()));
+        }
         return translate_kernel::run(
             file,
             module_language(arguments.to)?,
@@ -71,6 +77,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         );
     }
     let text = source.text()?;
+    if let Some(option) = arguments.kernels.given() {
+        return Err(Failure::Input(format!("{option} is for kernels, and `{text}` is no file")));
+    }
     let answer = if is_spelling(text) {
         if let Some(extra) = arguments.types.first() {
             return Err(Failure::Input(format!("`{extra}`: an instruction says the types of its operands")));

@@ -49,6 +49,23 @@ pub(crate) struct KernelArguments {
     fma_khr: bool,
 }
 
+impl KernelArguments {
+    /// An option that is given, and that only kernels have.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--entry", self.entry.is_some()),
+            ("--output", self.output.is_some()),
+            ("--verify", self.verify),
+            ("--allow", !self.allow.is_empty()),
+            ("--spec", !self.spec.is_empty()),
+            ("--ptx", self.ptx.is_some()),
+            ("--target-env", self.target_env.is_some()),
+            ("--fma-khr", self.fma_khr),
+        ];
+        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
 /// Exit 1 where something has no counterpart, or what was compared is not equal.
 pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &KernelArguments, format: Format) -> Ended {
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
