@@ -35,8 +35,9 @@ with_toolchain() { # TARGET COMMAND…
     if [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ]; then
         RUSTFLAGS=$flags "$@"
     elif [ -e "$("$rustc" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/std" ]; then
-        # Building the standard library is not stable yet; the C library's start files are Zig's too then.
-        RUSTFLAGS="$flags -Clink-self-contained=no" RUSTC_BOOTSTRAP=1 RUSTC=$rustc CARGO=$(dirname "$rustc")/cargo \
+        # Building the standard library is not stable yet; musl's start files are Zig's too then.
+        [ "$target" = "${target%musl}" ] || flags="$flags -Clink-self-contained=no"
+        RUSTFLAGS=$flags RUSTC_BOOTSTRAP=1 RUSTC=$rustc CARGO=$(dirname "$rustc")/cargo \
             CARGO_UNSTABLE_BUILD_STD=std,panic_unwind PATH=$tools/bin:$(dirname "$rustc"):$PATH "$@"
     else
         missing "no standard library for $target: rustup target add $target, or name in RELEASE_RUSTC a rustc with the" \
