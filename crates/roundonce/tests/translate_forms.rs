@@ -173,6 +173,68 @@ fn expressions_give_their_evaluations_bits() {
     }
 }
 
+/// A register's name without the sign in front of it, and the sign.
+fn unsigned(operand: &str) -> (&str, bool) {
+    operand.strip_prefix('-').map_or((operand, false), |name| (name, true))
+}
+
+/// An expression's machine code, line by line by the rows of its instructions, gives what its evaluation gives, and is assembled.
+#[test]
+fn expressions_in_machine_code_give_their_evaluations_bits() {
+    let mut lines = 0;
+    for text in ["fma(a,b,c)*a", "a*b + c", "a - b*c", "-(a*b) + 0.1f*c", "fma(-a, 3.0f, b) - c"] {
+        for contract in [false, true] {
+            let (types, literals) = (BTreeMap::new(), LiteralTypes::default());
+            let asked = AskedExpression { expression: text, types, ty: Format::F32, literals, contract };
+            let answer = translate_expression(&asked, Language::Sass, &Profile::NVIDIA).unwrap();
+            assert_eq!(answer.ways.len(), 2, "{text}");
+            for way in &answer.ways {
+                for triple in operands("fma.rn.f32", 64) {
+                    let named = |name: &str| match name {
+                        "a" => triple[0],
+                        "b" => triple[1],
+                        "c" => triple[2],
+                        number => number.parse::<f32>().unwrap().to_bits().into(),
+                    };
+                    let standing = way.needs.iter().filter_map(|need| need.split_once(" in "));
+                    let mut registers: BTreeMap<&str, u64> =
+                        standing.map(|(name, register)| (register, named(name))).collect();
+                    for line in &way.code {
+                        let words = line.strip_suffix(" ;").unwrap();
+                        let (spelling, rest) = words.split_once(' ').unwrap();
+                        let (result, taken) = rest.split_once(", ").unwrap();
+                        let operation = instruction(spelling, &Target::default()).unwrap().recipe.operation;
+                        let value = |operand: &str| {
+                            let (name, negated) = unsigned(operand);
+                            registers[name] ^ if negated { Format::F32.sign_mask() } else { 0 }
+                        };
+                        let taken: Vec<u64> = taken.split(", ").map(value).collect();
+                        registers.insert(result, operation.evaluate(&Profile::NVIDIA, &taken).bits);
+                        lines += 1;
+                    }
+                    let value = |at: usize| Typed { format: Format::F32, bits: triple[at] };
+                    let names =
+                        BTreeMap::from([("a", 0), ("b", 1), ("c", 2)].map(|(name, at)| (name.to_owned(), value(at))));
+                    let expr = parse_expr(text, &names).unwrap();
+                    let evaluation =
+                        if contract { Evaluation::contracted(&expr) } else { Evaluation::as_written(&expr) };
+                    let expected = evaluation.trace(&Profile::NVIDIA).0.bits;
+                    assert_eq!(registers["R0"], expected, "{text} of {triple:x?} in {:?}", way.code);
+                }
+                let modern = way.needs[0].starts_with("sm_70");
+                for line in &way.code {
+                    let problem = match sass::modern::Target::new(70).filter(|_| modern) {
+                        Some(target) => sass::modern::asm_line(line, target).err(),
+                        None => sass::asm_line(line).err(),
+                    };
+                    assert!(problem.is_none(), "{line}: {problem:?}");
+                }
+            }
+        }
+    }
+    assert!(lines > 1000, "{lines}");
+}
+
 /// What has counterparts and what has none, by field.
 #[test]
 fn refusals_name_the_field() {

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use roundonce_arith::{ArithOp, Format, Operation};
-use roundonce_isa::Recipe;
+use roundonce_isa::{Form, Recipe, shortest_decimal};
 
-use crate::instruction::text::{Names, Text};
+use crate::instruction::text::{Core, Names, Text};
 use crate::instruction::{Language, Refusal, Translated, translate, writer};
 
 /// An operand of an operation.
@@ -62,39 +62,46 @@ pub enum Unwritten {
     Unsupported(String),
 }
 
-/// Writes an expression in SPIR-V, GLSL or C; of WGSL and Metal the refusal is returned.
+/// Writes an expression in SASS by the rows of a generation, in SPIR-V, GLSL or C; of WGSL and Metal the refusal is returned.
 ///
 /// # Errors
 /// The first operation that has no counterpart, or the first operand that has no text.
-pub fn write(expression: &Expression, to: Language) -> Result<Written, Unwritten> {
+pub fn write(expression: &Expression, to: Language, rows: &'static [Form]) -> Result<Written, Unwritten> {
+    let tables = [rows];
     let Some(last) = expression.steps.last() else {
         return Err(Unwritten::Unsupported("an expression without an operation".to_owned()));
     };
-    let refused = |recipe: &Recipe| match translate(recipe, to, &[]) {
+    let refused = |recipe: &Recipe| match translate(recipe, to, &tables) {
         Translated::Refused(refusal) => Unwritten::Refused(refusal),
         Translated::Counterparts(_) => unsupported("this operation of an expression", to),
     };
-    let writer = writer(to, &[]).filter(|_| !matches!(to, Language::Ptx | Language::Sass | Language::Cuda));
+    let writer = writer(to, &tables).filter(|_| !matches!(to, Language::Ptx | Language::Cuda));
     let Some(writer) = writer else { return Err(refused(&Recipe::scalar(last.operation))) };
     let mut names = FreshNames::of(expression);
-    let results: Vec<String> = (0..expression.steps.len())
-        .map(|index| {
+    let mut registers = (to == Language::Sass).then(Registers::default);
+    let results: Vec<String> = (expression.steps.iter().enumerate())
+        .map(|(index, step)| {
             let ends = index + 1 == expression.steps.len() && !expression.negate_result;
-            writer.name(&names.fresh(&if ends { "d".to_owned() } else { format!("t{index}") }))
+            match &mut registers {
+                Some(_) if ends => "R0".to_owned(),
+                Some(registers) => registers.another(step.operation.format),
+                None => writer.name(&names.fresh(&if ends { "d".to_owned() } else { format!("t{index}") })),
+            }
         })
         .collect();
-    let mut text = Text::default();
+    let (mut text, mut gates, mut standing_in_halves) = (Text::default(), Vec::new(), None);
     for (step, result) in expression.steps.iter().zip(&results) {
         let operation = &step.operation;
         let mut given = Names { operands: Default::default(), result: result.clone() };
         for ((operand, format), &slot) in step.operands.iter().zip(operation.op.operands()) {
             let written = match operand {
+                Operand::Step(earlier) => results[*earlier].clone(),
+                _ if let Some(registers) = &mut registers => registers.of(operand, *format),
                 Operand::Name(name) => writer.name(name),
                 Operand::Literal(bits) => {
                     let constant = writer.constant(*format, 1, *bits, &names.fresh("k"), &mut text);
                     constant.ok_or_else(|| unsupported("an infinity or a NaN as a constant", to))?
                 }
-                Operand::Step(earlier) => results[*earlier].clone(),
             };
             given.operands[slot as usize] = if *format == operation.format {
                 written
@@ -106,18 +113,36 @@ pub fn write(expression: &Expression, to: Language) -> Result<Written, Unwritten
         let (plain, negated) = without_signs(operation);
         for slot in negated {
             let operand = given.operands[slot].clone();
-            let opposite = writer.negated(operation.format, &operand, &names.fresh("n"), &mut text);
+            let opposite = match to {
+                Language::Sass => Some(format!("-{operand}")),
+                _ => writer.negated(operation.format, &operand, &names.fresh("n"), &mut text),
+            };
             given.operands[slot] = opposite.ok_or_else(|| unsupported("a negation", to))?;
         }
         let recipe = Recipe::scalar(plain);
-        let core = writer.cores(&recipe, &given).into_iter().next().ok_or_else(|| refused(&recipe))?;
+        let mut cores = writer.cores(&recipe, &given);
+        if cores.is_empty() && registers.is_some() {
+            cores = writer.cores(&Recipe { components: 2, ..recipe }, &given);
+            let halves = "values stand in the low halves of registers";
+            standing_in_halves = (!cores.is_empty()).then(|| halves.to_owned());
+        }
+        // The oldest machine's.
+        let first = |core: &Core| core.text.gate.map_or(0, |gate| gate.target.first);
+        let core = cores.into_iter().min_by_key(first).ok_or_else(|| refused(&recipe))?;
+        let gate = core.text.gate.map(|gate| gate.to_string()).filter(|gate| !gates.contains(gate));
+        gates.extend(gate);
         text.append(core.text);
+    }
+    if expression.negate_result && registers.is_some() {
+        return Err(unsupported("the sign of a result", to));
     }
     if let (true, Some(result)) = (expression.negate_result, results.last()) {
         writer.negate_result(last.operation.format, result, &names.fresh("d"), &mut text);
     }
     writer.finish(&Recipe::scalar(last.operation), &mut text);
     let Text { code, around, flags, needs, open, .. } = text;
+    let standing = registers.into_iter().flat_map(|registers| registers.standing);
+    let needs = gates.into_iter().chain(standing).chain(standing_in_halves).chain(needs).collect();
     Ok(Written { code, around, flags, needs, open })
 }
 
@@ -154,5 +179,42 @@ impl FreshNames {
             free.push('_');
         }
         free
+    }
+}
+
+/// The registers of an expression in SASS: R0 and R1 are the result's.
+#[derive(Default)]
+struct Registers {
+    /// How many are taken, behind the result's.
+    taken: u32,
+    /// Each name and number with its register.
+    places: Vec<(Operand, String)>,
+    /// The same in words.
+    standing: Vec<String>,
+}
+
+impl Registers {
+    /// One that is free, or the even one of a pair.
+    fn another(&mut self, format: Format) -> String {
+        let size = format.width().div_ceil(32);
+        let number = (self.taken + 2).next_multiple_of(size);
+        self.taken = number + size - 2;
+        format!("R{number}")
+    }
+
+    /// Where a name or a number stands.
+    fn of(&mut self, operand: &Operand, format: Format) -> String {
+        if let Some((_, register)) = self.places.iter().find(|(known, _)| known == operand) {
+            return register.clone();
+        }
+        let register = self.another(format);
+        let what = match operand {
+            Operand::Name(name) => name.clone(),
+            Operand::Literal(bits) => shortest_decimal(format, *bits),
+            Operand::Step(_) => return register,
+        };
+        self.standing.push(format!("{what} in {register}"));
+        self.places.push((operand.clone(), register.clone()));
+        register
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile};
-use roundonce_isa::{Language as SourceLanguage, Recipe, SmTarget};
+use roundonce_isa::{Form, Language as SourceLanguage, Recipe, SmTarget};
 use roundonce_spirv::FloatModes;
 use roundonce_translate::expression::{self, Expression, ExpressionStep, Operand, Unwritten};
 use roundonce_translate::instruction::{Counterpart, Language, Refusal, Translated, translate};
@@ -231,28 +231,35 @@ pub fn translate_expression(
         return Err(NoAnswer::Input(format!("`{text}` has no operation")));
     }
     let unsupported = |what: String| NoAnswer::Unsupported(format!("`{text}`: {what}"));
-    let way = match to {
-        Language::Ptx | Language::Cuda => {
-            let found = spelled(&evaluation, to, profile);
-            found.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?
-        }
-        Language::Sass => {
-            let what = "an expression in SASS: the assembler places its registers, write it in PTX";
-            return Err(unsupported(what.to_owned()));
-        }
-        _ => match expression::write(&steps(&expr, &evaluation, &names).map_err(unsupported)?, to) {
-            Ok(written) => {
-                let expression::Written { code, around, flags, needs, open } = written;
-                Way { spelling: String::new(), components: 1, code, around, flags, needs, open, assumes: Vec::new() }
-            }
-            Err(Unwritten::Unsupported(what)) => return Err(unsupported(what)),
-            Err(Unwritten::Refused(Refusal { fields, reasons, .. })) => {
-                let refusal = RefusalAnswer { fields, reasons, nearest: None, witness: None };
-                return Ok(answer(text, to, Vec::new(), Some(refusal)));
-            }
-        },
+    if matches!(to, Language::Ptx | Language::Cuda) {
+        let way = spelled(&evaluation, to, profile);
+        let way = way.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?;
+        return Ok(answer(text, to, vec![way], None));
+    }
+    let expression = steps(&expr, &evaluation, &names).map_err(unsupported)?;
+    // Each generation has rows of its own.
+    let generations: &[&'static [Form]] = match to {
+        Language::Sass => &[crate::sass::forms::FORMS, crate::sass::modern::FORMS],
+        _ => &[&[]],
     };
-    Ok(answer(text, to, vec![way], None))
+    let (mut ways, mut problem) = (Vec::new(), None);
+    for rows in generations {
+        match expression::write(&expression, to, rows) {
+            Ok(expression::Written { code, around, flags, needs, open }) => {
+                let (spelling, assumes) = (String::new(), Vec::new());
+                ways.push(Way { spelling, components: 1, code, around, flags, needs, open, assumes });
+            }
+            Err(unwritten) => problem = problem.or(Some(unwritten)),
+        }
+    }
+    match problem.filter(|_| ways.is_empty()) {
+        None => Ok(answer(text, to, ways, None)),
+        Some(Unwritten::Unsupported(what)) => Err(unsupported(what)),
+        Some(Unwritten::Refused(Refusal { fields, reasons, .. })) => {
+            let refusal = RefusalAnswer { fields, reasons, nearest: None, witness: None };
+            Ok(answer(text, to, Vec::new(), Some(refusal)))
+        }
+    }
 }
 
 /// In PTX or CUDA C++, as `why` writes an evaluation.
