@@ -438,3 +438,68 @@ fn integers() {
     assert!(lines.len() >= 540, "{} lines", lines.len());
     results(&lines, &all);
 }
+
+/// Formats of 8, 6 and 4 bits, several values at once, and random bits: every pair of types that PTX has.
+#[test]
+fn narrow_formats() {
+    let narrow = ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"];
+    let wide = ["f16", "bf16", "f32", "tf32"];
+    let mut lines = Vec::new();
+    let mut line = |modifiers: &str, to: &str, from: &str, count: u32| {
+        let bits = |ty: &str| match ty {
+            "f32" | "tf32" => 32,
+            "f16" | "bf16" => 16 * count,
+            "e2m1" => 4 * count,
+            _ => 8 * count,
+        };
+        let random = if modifiers.contains(".rs") { ", c32" } else { "" };
+        let operands = match (from, count) {
+            ("f32", 4) => "{a32, b32, c32, a32}".to_owned(),
+            ("f32", 2) => "a32, b32".to_owned(),
+            _ => format!("a{}", bits(from)),
+        };
+        let named = |ty: &str| if count > 1 && ty != "f32" { format!("{ty}x{count}") } else { ty.to_owned() };
+        let mnemonic = format!("cvt{modifiers}.{}.{}", named(to), named(from));
+        lines.push(match (bits(to), bits(from)) {
+            (8, _) => format!("{{.reg .b8 t, z; mov.b16 {{t, z}}, 0; {mnemonic} t, {operands}{random}; mov.b16 o16, {{t, z}};}}"),
+            (_, 8) => format!("{{.reg .b8 a8, z; mov.b16 {{a8, z}}, a16; {mnemonic} o{}, {operands}{random};}}", bits(to)),
+            (held, _) => format!("{mnemonic} o{held}, {operands}{random}"),
+        });
+    };
+    for (count, rounding, saturation, relu) in [2, 4].into_iter().flat_map(|count| {
+        let roundings = [".rn", ".rz", ".rs"].into_iter();
+        roundings.flat_map(move |rounding| {
+            let saturations = ["", ".satfinite"].into_iter();
+            saturations.flat_map(move |saturation| ["", ".relu"].map(|relu| (count, rounding, saturation, relu)))
+        })
+    }) {
+        for small in narrow {
+            for large in wide {
+                for modifiers in [format!("{rounding}{saturation}{relu}"), format!("{rounding}{relu}{saturation}")] {
+                    line(&modifiers, small, large, count);
+                    line(&modifiers, large, small, count);
+                }
+            }
+        }
+        for to in ["f16", "bf16", "tf32"] {
+            for modifiers in [format!("{rounding}{saturation}{relu}"), format!("{rounding}{relu}{saturation}")] {
+                line(&modifiers, to, "f32", count);
+            }
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    let lines = spelled(lines);
+    assert!(lines.len() >= 70, "{} lines: {lines:#?}", lines.len());
+    let mut all = triples(Format::F32, 2_048, 9);
+    // Near the ends and the halves of the narrow formats.
+    let mut generator = triples(Format::F16, 2_048, 10).into_iter();
+    for at in 0..2_048u64 {
+        let [a, b, c] = generator.next().unwrap_or_default();
+        let exponent = 117 + at % 30;
+        all.push([(exponent << 23) ^ (a << 12) ^ (b & 1) << 31, a | b << 16, c << 16 | a]);
+    }
+    all.extend((0..0x1_0000).step_by(17).map(|bits: u64| [bits | bits << 16, !bits & 0xffff, bits << 3]));
+    all.truncate(all.len() / BLOCK * BLOCK);
+    results(&lines, &all);
+}

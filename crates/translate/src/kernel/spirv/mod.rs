@@ -18,6 +18,7 @@ mod ids;
 mod integer;
 mod memory;
 mod module;
+mod narrow;
 mod operation;
 mod shape;
 

@@ -128,9 +128,7 @@ impl Body<'_> {
             Op::Unsupported { message, .. } => return Err(message.clone()),
             Op::Remainder { .. } => return Err("a remainder of floats".to_owned()),
             Op::Scale { .. } => return Err("a product with a power of two".to_owned()),
-            Op::ConvertPacked { .. } => {
-                return Err("a conversion of several values, or of formats of 8 bits".to_owned());
-            }
+            Op::ConvertPacked { d, conversion, args } => self.convert_packed(*d, conversion, args)?,
             Op::ImageLoad { .. }
             | Op::ImageStore { .. }
             | Op::ImageAddress { .. }
