@@ -461,8 +461,12 @@ fn narrow_formats() {
         let named = |ty: &str| if count > 1 && ty != "f32" { format!("{ty}x{count}") } else { ty.to_owned() };
         let mnemonic = format!("cvt{modifiers}.{}.{}", named(to), named(from));
         lines.push(match (bits(to), bits(from)) {
-            (8, _) => format!("{{.reg .b8 t, z; mov.b16 {{t, z}}, 0; {mnemonic} t, {operands}{random}; mov.b16 o16, {{t, z}};}}"),
-            (_, 8) => format!("{{.reg .b8 a8, z; mov.b16 {{a8, z}}, a16; {mnemonic} o{}, {operands}{random};}}", bits(to)),
+            (8, _) => format!(
+                "{{.reg .b8 t, z; mov.b16 {{t, z}}, 0; {mnemonic} t, {operands}{random}; mov.b16 o16, {{t, z}};}}"
+            ),
+            (_, 8) => {
+                format!("{{.reg .b8 a8, z; mov.b16 {{a8, z}}, a16; {mnemonic} o{}, {operands}{random};}}", bits(to))
+            }
             (held, _) => format!("{mnemonic} o{held}, {operands}{random}"),
         });
     };

@@ -1,8 +1,10 @@
 //! Instructions put together: a line each.
 
+use std::fmt::Write as _;
+
 use roundonce_ir::Special;
 
-use super::body::Body;
+use super::body::{Body, Result};
 use super::ids::{Id, Ty, Type};
 use super::module::Module;
 use super::shape::{Mode, index_of};
@@ -49,6 +51,45 @@ impl Body<'_> {
         instruction(self.module, &mut out, id, ty.into(), opcode, args, literals);
         self.prologue = out;
         id
+    }
+
+    /// A function of the module's beside the kernels; a comment before it says what it is.
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        comment: &str,
+        result: Type,
+        params: &[Ty],
+        write: impl FnOnce(&mut Self, &[Id]) -> Result<Id>,
+    ) -> Result<Id> {
+        let id = self.module.named(name);
+        let types: Vec<Type> = params.iter().map(|&ty| ty.into()).collect();
+        let function_type = self.module.function_type(result, &types);
+        let given: Vec<Id> = params.iter().map(|_| self.module.temp()).collect();
+        let before = std::mem::take(&mut self.out);
+        let mut out = format!("; {comment}\n");
+        self.module.put(&mut out, id);
+        out.push_str(" = OpFunction ");
+        result.write(&mut out);
+        let _ = writeln!(out, " None {function_type}");
+        for (&param, &ty) in given.iter().zip(&types) {
+            self.module.put(&mut out, param);
+            out.push_str(" = OpFunctionParameter ");
+            ty.write(&mut out);
+            out.push('\n');
+        }
+        self.out = out;
+        let first = self.module.label();
+        self.label(first);
+        let value = write(self, &given);
+        if let Ok(value) = value {
+            self.effect("OpReturnValue", &[value]);
+        }
+        let text = std::mem::replace(&mut self.out, before);
+        value?;
+        self.module.functions.push_str(&text);
+        self.module.functions.push_str("OpFunctionEnd\n");
+        Ok(id)
     }
 
     /// A function of OpenCL.std.

@@ -112,7 +112,7 @@ impl Body<'_> {
     }
 
     /// a + b rounded to odd. An exact zero sum has the sign that a direction gives it.
-    fn sum_to_odd(&mut self, a: Id, b: Id, rounding: Rounding) -> Id {
+    pub(super) fn sum_to_odd(&mut self, a: Id, b: Id, rounding: Rounding) -> Id {
         let sum = self.emit(F64, "OpFAdd", &[a, b]);
         // Two-sum: what the rounding left.
         let second = self.emit(F64, "OpFSub", &[sum, a]);

@@ -19,7 +19,7 @@ const ORDERED: u64 = 0x8 | 0x100 | 0x200;
 
 impl Body<'_> {
     /// Notes that a warp is a subgroup, and that all of it takes part.
-    fn warp(&mut self, mask: Option<Operand>) -> Result {
+    pub(super) fn warp(&mut self, mask: Option<Operand>) -> Result {
         if let Some(mask) = mask
             && self.read_as(mask, U32).known() != Some(U32.mask())
         {
@@ -88,14 +88,19 @@ impl Body<'_> {
         let compare = if mode == ShuffleMode::Up { "OpSGreaterThanEqual" } else { "OpSLessThanEqual" };
         let in_range = self.emit(Ty::Bool, compare, &[from, last]);
         let from = self.select(U32, in_range, from, lane);
-        self.module.capability("SubgroupShuffleINTEL");
-        self.module.extension("SPV_INTEL_subgroups");
-        let value = self.emit(U32, "OpSubgroupShuffleINTEL", &[a, from]);
+        let value = self.shuffle_from(a, from);
         self.write(d, value, U32);
         if let Some(p) = p {
             self.write(p, in_range, Ty::Bool);
         }
         Ok(())
+    }
+
+    /// A value of 32 bits from another lane.
+    pub(super) fn shuffle_from(&mut self, value: Id, lane: Id) -> Id {
+        self.module.capability("SubgroupShuffleINTEL");
+        self.module.extension("SPV_INTEL_subgroups");
+        self.emit(U32, "OpSubgroupShuffleINTEL", &[value, lane])
     }
 
     pub(super) fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, mask: Option<Operand>) -> Result {

@@ -459,7 +459,10 @@ impl Body<'_> {
     }
 
     /// A vector of some values. Not every reader takes OpCompositeConstruct of what is no constant.
-    fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+    pub(super) fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+        if let [only] = *parts {
+            return only;
+        }
         let count = parts.len() as u8;
         let mut all = Id::UndefVector(ty, count);
         for (place, &part) in parts.iter().enumerate() {

@@ -10,12 +10,14 @@
 mod atomic;
 mod body;
 mod convert;
+mod dot;
 mod emit;
 mod exact;
 mod float;
 mod group;
 mod ids;
 mod integer;
+mod matrix;
 mod memory;
 mod module;
 mod narrow;
@@ -87,7 +89,7 @@ impl Body<'_> {
     fn written(mut self, name: ids::Id) -> Written {
         let params = std::mem::take(&mut self.params.declared);
         let types: Vec<Type> = params.iter().map(|&(_, ty)| ty).collect();
-        let function_type = self.module.function_type(&types);
+        let function_type = self.module.function_type(Type::Void, &types);
         let kernel: &Kernel = self.kernel;
         let mut out = std::mem::take(&mut self.module.functions);
         self.module.put(&mut out, name);

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use roundonce_arith::Dot;
+use roundonce_ir::MatrixMultiply;
 use roundonce_spirv::float_literal;
 
 use super::ids::{Class, Id, Ty, Type, push_number, write_constant};
@@ -47,6 +49,9 @@ pub(super) struct Module {
     named: Vec<String>,
     files: Vec<String>,
     built_ins: Vec<(&'static str, Id)>,
+    /// The functions of matrix multiply-adds.
+    pub(super) dots: Vec<(Dot, Id)>,
+    pub(super) matrices: Vec<(MatrixMultiply, Id)>,
     temps: u32,
     labels: u32,
 }
@@ -86,7 +91,7 @@ impl Module {
         }
         // Types and constants begin with a type's name, labels with `L`.
         let reserved = TAKEN.iter().any(|taken| id.strip_prefix(taken).is_some_and(|rest| rest.starts_with('_')))
-            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "undef_", "block_", "fn_", "init_", "file_"]
+            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "v8", "undef_", "block_", "fn_", "init_", "file_"]
                 .iter()
                 .any(|p| id.starts_with(p));
         if reserved {
@@ -222,6 +227,9 @@ impl Module {
         if let Type::Array(_, count) = ty {
             self.constant(Ty::U32, count.into());
         }
+        if let Type::Vector(_, 5..) = ty {
+            self.capability("Vector16");
+        }
         if let Type::Pointer(Class::Generic, ..) = ty {
             self.capability("GenericPointer");
         }
@@ -259,10 +267,12 @@ impl Module {
         self.globals = line;
     }
 
-    /// The type of a kernel with such parameters, as written.
-    pub(super) fn function_type(&mut self, params: &[Type]) -> String {
-        self.need(Type::Void);
+    /// The type of a function with such a result and such parameters, as written.
+    pub(super) fn function_type(&mut self, result: Type, params: &[Type]) -> String {
+        self.need(result);
         let (mut name, mut of) = ("%fn".to_owned(), String::new());
+        let mut made = String::new();
+        result.write(&mut made);
         for &param in params {
             self.need(param);
             of.push(' ');
@@ -271,8 +281,11 @@ impl Module {
             param.write(&mut name);
             name.replace_range(at..=at, "_");
         }
+        if result != Type::Void {
+            let _ = write!(name, "_to_{}", &made[1..]);
+        }
         if self.others.insert(name.clone()) {
-            let _ = writeln!(self.globals, "{name} = OpTypeFunction %void{of}");
+            let _ = writeln!(self.globals, "{name} = OpTypeFunction {made}{of}");
         }
         name
     }

@@ -99,8 +99,7 @@ impl Body<'_> {
         }
         let mut all = None;
         for (at, mask) in moves.into_iter().enumerate().filter(|&(_, mask)| mask != 0) {
-            let (opcode, by) =
-                if at < 31 { ("OpShiftRightLogical", 31 - at) } else { ("OpShiftLeftLogical", at - 31) };
+            let (opcode, by) = if at < 31 { ("OpShiftRightLogical", 31 - at) } else { ("OpShiftLeftLogical", at - 31) };
             let moved = if by == 0 { value } else { self.emit(U32, opcode, &[value, Id::constant(U32, by as u64)]) };
             let part = self.emit(U32, "OpBitwiseAnd", &[moved, Id::constant(U32, mask.into())]);
             all = Some(match all {

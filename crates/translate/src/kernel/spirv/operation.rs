@@ -141,7 +141,9 @@ impl Body<'_> {
             Op::Elect { d, p, mask } => self.elect(*d, *p, *mask)?,
             Op::Match { .. } => return Err("lanes of a warp with the same value".to_owned()),
             Op::Reduce { .. } => return Err("a reduction over a warp".to_owned()),
-            Op::MultiplyMatrices { .. } => return Err("a matrix multiply-add".to_owned()),
+            Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
+                self.multiply_matrices(multiply, d, [a, b, c], scales.as_ref())?;
+            }
             Op::Print { .. } => return Err("`vprintf`".to_owned()),
         }
         Ok(())
@@ -157,7 +159,7 @@ impl Body<'_> {
     }
 
     /// Some bits of a wider value.
-    fn extracted(&mut self, value: Id, whole: Ty, shift: u32, part: Ty) -> Id {
+    pub(super) fn extracted(&mut self, value: Id, whole: Ty, shift: u32, part: Ty) -> Id {
         if let Some(known) = value.known() {
             return Id::constant(part, known >> shift);
         }

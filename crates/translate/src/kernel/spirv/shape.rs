@@ -295,7 +295,7 @@ fn want(op: &Op, wants: &mut [Wants; 3]) {
             wants[index_of(format.width())].nearest = true;
         }
         Op::Compare { of: Comparand::Float { format, flush }, .. } => subnormals(*format, *flush),
-        Op::ConvertPacked { .. } => wants[2].nearest = true,
+        Op::ConvertPacked { .. } | Op::MultiplyMatrices { .. } => wants[2].nearest = true,
         Op::Sign { format, flush: true, .. } => subnormals(*format, true),
         Op::Convert { to, from, flush, integral, .. } => {
             // An f16's subnormals are normal numbers of the other formats, and what is flushed of f32 alone.
