@@ -216,10 +216,10 @@ fn refusals() {
         let findings = spirv::write(&read(text).program, options).expect_err("it is refused");
         findings.into_iter().map(|finding| (finding.code, finding.message)).collect::<Vec<_>>()
     };
-    // Modes say one direction for all of a width, and nothing is wider than f64.
-    let both = module("", "", "fma.rn.f64 d5, d1, d2, d3;\nfma.rp.f64 d5, d5, d2, d3;\nst.global.u64 [d2], d5;");
+    // Modes say one direction for all of a width.
+    let both = module("", "", "div.rn.f64 d5, d1, d2;\ndiv.rp.f64 d5, d5, d2;\nst.global.u64 [d2], d5;");
     let found = refused(&both, &Translating::default());
-    let wanted = ("TRN0001", "`fma.rp.f64 d5, d5, d2, d3`: f64 rounded up".to_owned());
+    let wanted = ("TRN0001", "`div.rp.f64 d5, d5, d2`: f64 rounded up".to_owned());
     assert_eq!(found, [wanted]);
     let masked = module(
         "",

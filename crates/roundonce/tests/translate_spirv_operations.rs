@@ -145,6 +145,24 @@ fn family() -> Vec<(String, Operation)> {
     all
 }
 
+/// The family in f64, every direction.
+fn family_of_doubles() -> Vec<(String, Operation)> {
+    let operations = [
+        ("fma", ArithOp::MulAdd, "a64, b64, c64"),
+        ("mul", ArithOp::Mul, "a64, b64"),
+        ("add", ArithOp::Add, "a64, c64"),
+        ("sub", ArithOp::Add, "a64, c64"),
+    ];
+    let of = |(direction, rounding): (&str, Rounding)| {
+        operations.map(|(name, op, operands)| {
+            let negate_addend = name == "sub";
+            let operation = Operation { negate_addend, ..Operation::new(op, Format::F64, rounding) };
+            (format!("{name}{direction}.f64 o64, {operands}"), operation)
+        })
+    };
+    DIRECTIONS.into_iter().flat_map(of).collect()
+}
+
 /// By the arithmetic.
 fn check(lines: &[(String, Operation)], triples: &[[u64; 3]]) -> usize {
     let texts: Vec<String> = lines.iter().map(|(line, _)| line.clone()).collect();
@@ -193,6 +211,27 @@ fn quotients_and_roots() {
     results(&lines, &triples(Format::F32, 32_768, 3));
     let lines = ["div.rn.f64 o64, a64, b64", "sqrt.rn.f64 o64, a64", "rcp.rn.f64 o64, a64"].map(str::to_owned);
     results(&lines, &triples(Format::F64, 8_192, 4));
+}
+
+/// f64 is rounded in a direction by integers where the modes say another: sums and products near the ends of the range, ties,
+/// subnormals, cancellations.
+#[test]
+fn directions_of_doubles() {
+    let lines = family_of_doubles();
+    let mut all = triples(Format::F64, 16_384, 11);
+    // Products and addends at every distance, some of which cancel.
+    for at in 0..8_192u64 {
+        let [a, b, c] = all[(at * 2) as usize];
+        let field = |bits: u64, by: u64| bits & !(0x7ff << 52) | (by & 0x7ff) << 52;
+        let (x, y) = (1_023 + at % 40, 1_023 + at / 40 % 40);
+        let addend = (x + y).wrapping_sub(1_023).wrapping_add(at / 3 % 260).wrapping_sub(130);
+        all.push([field(a, x), field(b, y), field(c, addend)]);
+        // The product's own bits with the other sign: what is left is what was rounded away.
+        let product = f64::from_bits(field(a, x)) * f64::from_bits(field(b, y));
+        all.push([field(a, x), field(b, y), (-product).to_bits() ^ (at & 3)]);
+    }
+    let done = check(&lines, &all);
+    assert!(done >= 500_000, "only {done} results");
 }
 
 #[test]

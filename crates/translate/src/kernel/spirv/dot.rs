@@ -254,14 +254,14 @@ impl Body<'_> {
 
     /// Fused multiply-adds of f64, one a product.
     fn chain_of_f64(&mut self, dot: &Dot, a: &[Id], b: &[Id], c: Id) -> Result<Id> {
-        if dot.rounding != Rounding::NearestEven || self.mode(F64).toward_zero {
-            return Err(format!("f64 rounded {}", direction(dot.rounding)));
-        }
         let mut sum = self.bitcast(c, U64, F64);
         for place in 0..dot.k as usize {
             let index = dot.index(place);
             let [x, y] = [a[index], b[index]].map(|bits| self.bitcast(bits, U64, F64));
-            sum = self.fused(F64, x, y, sum);
+            sum = match dot.rounding {
+                Rounding::NearestEven => self.fused(F64, x, y, sum),
+                rounding => self.directed_fma(rounding, [x, y, sum])?,
+            };
         }
         Ok(self.bitcast(sum, F64, U64))
     }

@@ -17,7 +17,7 @@ impl Body<'_> {
     /// An operation of the family by f64.
     pub(super) fn expanded(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
         if operation.format == Format::F64 {
-            return Err(format!("f64 rounded {}", direction(operation.rounding)));
+            return self.directed(operation, args);
         }
         let widen = |body: &mut Self, at: usize, negate: bool| {
             body.as_f64(args[at], operation.operand_format(at), operation.flush, negate)

@@ -11,6 +11,7 @@ mod atomic;
 mod body;
 mod convert;
 mod dot;
+mod double;
 mod emit;
 mod exact;
 mod float;

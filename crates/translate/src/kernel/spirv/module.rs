@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use roundonce_arith::Dot;
+use roundonce_arith::{Dot, Rounding};
 use roundonce_ir::MatrixMultiply;
 use roundonce_spirv::float_literal;
 
@@ -52,6 +52,8 @@ pub(super) struct Module {
     /// The functions of matrix multiply-adds.
     pub(super) dots: Vec<(Dot, Id)>,
     pub(super) matrices: Vec<(MatrixMultiply, Id)>,
+    /// Fused multiply-adds of f64, by direction.
+    pub(super) directed: Vec<(Rounding, Id)>,
     temps: u32,
     labels: u32,
 }
