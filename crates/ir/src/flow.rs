@@ -127,6 +127,7 @@ fn written_once(kernel: &Kernel) -> Kernel {
                     Some(Op::Carry { d, out: None, subtract, carry: Operand::ZERO, a: read(a), b: read(b) })
                 }
                 Op::Int { d, op, width, args } => Some(Op::Int { d, op, width, args: args.map(read) }),
+                Op::Extract { d, a, width, shift } => Some(Op::Extract { d, a: read(a), width, shift }),
                 Op::Load { ref d, space, bytes, signed, address, offset } => {
                     Some(Op::Load { d: d.clone(), space, bytes, signed, address: read(address), offset })
                 }
@@ -155,6 +156,7 @@ fn written_once(kernel: &Kernel) -> Kernel {
                     | Op::Select { d, .. }
                     | Op::Pack { d, .. }
                     | Op::Carry { d, .. }
+                    | Op::Extract { d, .. }
                     | Op::Int { d, .. } => *d = name(*d),
                     Op::Load { d, .. } => d.iter_mut().flatten().for_each(|d| *d = name(*d)),
                     _ => {}
@@ -181,6 +183,7 @@ fn sums(program: &Program, kernel: &Kernel) -> Option<[usize; 2]> {
         if let Op::Move { d, .. }
         | Op::Select { d, .. }
         | Op::Pack { d, .. }
+        | Op::Extract { d, .. }
         | Op::Carry { d, .. }
         | Op::Int { d, op: IntOp::Add | IntOp::Sub, .. } = op
         {
@@ -237,8 +240,9 @@ fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
         |op| match op {
             Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                 let param = params.at((*at as i64).wrapping_add(*offset));
+                // Compilers before PTX 2.3 take those of 32 bits as 64.
                 let is_address = |index: usize| {
-                    *bytes == address_bytes || 2 * *bytes == address_bytes && kernel.params[index].size == address_bytes
+                    *bytes >= address_bytes || 2 * *bytes == address_bytes && kernel.params[index].size == address_bytes
                 };
                 let param = param.filter(|&(index, first)| first && index < 64 && is_address(index));
                 Written::Value(param.map_or(0, |(index, _)| 1 << index))
@@ -249,6 +253,7 @@ fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
             | Op::Carry { .. }
             | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
             Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
+            Op::Extract { a, shift: 0, width: Width::B64, .. } if address_bytes == 4 => Written::Operand(*a),
             _ => Written::Value(0),
         },
     )

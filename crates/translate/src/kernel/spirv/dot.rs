@@ -110,7 +110,14 @@ impl Body<'_> {
     }
 
     /// An f64's bits rounded once to the precision of `fields`, delivered in a format. What is too large is an infinity.
-    fn delivered(&mut self, format: Format, fields: Format, bits: Id, direction: Direction, signed_zero: bool) -> Id {
+    pub(super) fn delivered(
+        &mut self,
+        format: Format,
+        fields: Format,
+        bits: Id,
+        direction: Direction,
+        signed_zero: bool,
+    ) -> Id {
         let constant = |bits: u64| Id::constant(U32, bits);
         let mut magnitude = self.magnitude_in(fields, bits, direction);
         if fields != format {

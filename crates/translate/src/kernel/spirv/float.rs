@@ -15,10 +15,8 @@ impl Body<'_> {
         if operation.oob {
             return Err("an out-of-bounds NaN (`.oob`)".to_owned());
         }
-        if operation.op == ArithOp::TruncatedMulAdd {
-            return Err("a product cut to 24 bits, as sm_1x had it".to_owned());
-        }
         let (value, ty) = match ty {
+            _ if operation.op == ArithOp::TruncatedMulAdd => self.truncated(operation, args)?,
             Some(ty) if is_plain(operation) && self.is_native(operation) => (self.native(operation, ty, args)?, ty),
             _ => self.expanded(operation, args)?,
         };

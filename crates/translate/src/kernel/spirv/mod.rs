@@ -28,12 +28,11 @@ mod shape;
 use std::fmt::Write as _;
 
 use roundonce_ir::{Kernel, Program, scalarize};
-use roundonce_isa::{Finding, Location, Version};
+use roundonce_isa::{Finding, Version};
 
 use super::{Options, Translation, space_questions};
-use crate::rules;
 use body::Body;
-use ids::Type;
+use ids::{Ty, Type};
 use memory::Parameters;
 use module::Module;
 
@@ -51,12 +50,8 @@ use module::Module;
 /// assert!(text.contains("OpEntryPoint Kernel %nothing \"nothing\"\n"));
 /// ```
 pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Vec<Finding>> {
-    if program.address_bits != 64 {
-        let what = format!("addresses of {} bits: kernels are written for 64", program.address_bits);
-        return Err(vec![rules::NO_COUNTERPART.finding(Location::Whole, what)]);
-    }
     let environment = options.environment();
-    let mut module = Module::new();
+    let mut module = Module::new(if program.address_bits == 32 { Ty::U32 } else { Ty::U64 });
     let mut findings = Vec::new();
     let names: Vec<_> = program.kernels.iter().map(|kernel| module.named(&kernel.name)).collect();
     let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);

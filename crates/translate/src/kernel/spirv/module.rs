@@ -32,6 +32,8 @@ pub(super) struct Module {
     capabilities: BTreeSet<&'static str>,
     extensions: BTreeSet<&'static str>,
     uses_opencl: bool,
+    /// Addresses have 32 bits.
+    is_short: bool,
     pub(super) entry_points: String,
     pub(super) modes: String,
     strings: String,
@@ -59,12 +61,17 @@ pub(super) struct Module {
 }
 
 impl Module {
-    pub(super) fn new() -> Module {
+    pub(super) fn new(address: Ty) -> Module {
         let taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
-        let mut module = Module { taken, ..Module::default() };
+        let mut module = Module { taken, is_short: address == Ty::U32, ..Module::default() };
         module.capability("Addresses");
         module.capability("Kernel");
         module
+    }
+
+    /// The integer that an address is.
+    pub(super) const fn address(&self) -> Ty {
+        if self.is_short { Ty::U32 } else { Ty::U64 }
     }
 
     pub(super) fn capability(&mut self, name: &'static str) {
@@ -380,7 +387,8 @@ impl Module {
         if self.uses_opencl {
             out.push_str("%opencl = OpExtInstImport \"OpenCL.std\"\n");
         }
-        out.push_str("OpMemoryModel Physical64 OpenCL\n");
+        let addresses = if self.is_short { "Physical32" } else { "Physical64" };
+        let _ = writeln!(out, "OpMemoryModel {addresses} OpenCL");
         for section in
             [self.entry_points, self.modes, self.strings, self.names, self.decorations, self.globals, self.functions]
         {

@@ -178,9 +178,10 @@ impl Body<'_> {
     pub(super) fn number(&mut self, special: Special) -> Result<(Id, Ty)> {
         let axes = |body: &mut Self, name: &'static str, axis: u8| {
             let id = body.special(special, |body| {
-                let all = body.built_in(name, Type::Vector(Ty::U64, 3));
-                let one = body.early(Ty::U64, "OpCompositeExtract", &[all], &axis.to_string());
-                body.early(Ty::U32, "OpUConvert", &[one], "")
+                let wide = body.module.address();
+                let all = body.built_in(name, Type::Vector(wide, 3));
+                let one = body.early(wide, "OpCompositeExtract", &[all], &axis.to_string());
+                if wide == Ty::U32 { one } else { body.early(Ty::U32, "OpUConvert", &[one], "") }
             });
             Ok((id, Ty::U32))
         };
@@ -192,8 +193,9 @@ impl Body<'_> {
             Special::Address(variable) => {
                 let variable = self.variables.get(variable as usize).copied();
                 let variable = variable.ok_or("a variable that is not there")?;
-                let id = self.special(special, |body| body.early(Ty::U64, "OpConvertPtrToU", &[variable], ""));
-                Ok((id, Ty::U64))
+                let wide = self.module.address();
+                let id = self.special(special, |body| body.early(wide, "OpConvertPtrToU", &[variable], ""));
+                Ok((id, wide))
             }
             Special::SharedWindow => Ok((self.window(0)?, Ty::U64)),
             Special::LocalWindow => Ok((self.window(1)?, Ty::U64)),
