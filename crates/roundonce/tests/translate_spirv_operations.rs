@@ -65,8 +65,12 @@ fn spelled(lines: Vec<String>) -> Vec<String> {
 
 /// The results of every line on every triple, by the source and by the translation, which are the same.
 fn results(lines: &[String], triples: &[[u64; 3]]) -> Vec<u64> {
-    let text = kernel(lines);
-    let ready = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    compared(&kernel(lines), lines, triples)
+}
+
+/// The results of a kernel whose threads each take a triple and give as many words as there are lines.
+fn compared(text: &str, lines: &[String], triples: &[[u64; 3]]) -> Vec<u64> {
+    let ready = Ready::read(Source::Ptx(text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
     let translation = spirv::write(&ready.program, &Translating::default());
     let translation = translation.unwrap_or_else(|findings| {
         let words: Vec<String> = findings.into_iter().map(|finding| finding.message).collect();
@@ -213,6 +217,29 @@ fn quotients_and_roots() {
     results(&lines, &triples(Format::F64, 8_192, 4));
 }
 
+/// `mad.f32` of sm_1x, whose product is cut: addends that are zeros, subnormals, and products that cancel.
+#[test]
+fn cut_products() {
+    let text = "ld.global.u32 a, [i];\nld.global.u32 b, [i+8];\nld.global.u32 c, [i+16];\nmov.b32 x, a;\nmov.b32 y, b;\nmov.b32 z, c;\n\
+                mad.f32 w, x, y, z;\nst.global.f32 [o], w;\nmad.sat.f32 w, x, y, z;\nst.global.f32 [o+8], w;\nexit;\n}\n";
+    let text = format!(
+        ".version 1.4\n.target sm_13\n.entry k (.param .u32 p, .param .u32 q)\n{{\n.reg .u32 a, b, c, i, o, t, v;\n.reg .f32 x, y, z, w;\n\
+         cvt.u32.u16 t, %tid.x;\ncvt.u32.u16 v, %ctaid.x;\nmad.lo.u32 t, v, {BLOCK}, t;\nld.param.u32 i, [p];\nmad.lo.u32 i, t, 24, i;\n\
+         ld.param.u32 o, [q];\nmad.lo.u32 o, t, 16, o;\n{text}"
+    );
+    let mut all = triples(Format::F32, 65_536, 12);
+    for (at, triple) in all.iter_mut().enumerate() {
+        let product = f32::from_bits(triple[0] as u32) * f32::from_bits(triple[1] as u32);
+        match at % 5 {
+            0 => triple[2] = (at as u64 / 5 % 2) << 31,
+            1 => triple[2] = u64::from((-product).to_bits()) ^ (at as u64 / 5 % 3),
+            2 => triple[2] = (at as u64 * 7_919) & 0x807f_ffff,
+            _ => {}
+        }
+    }
+    compared(&text, &["mad".to_owned(), "mad.sat".to_owned()], &all);
+}
+
 /// f64 is rounded in a direction by integers where the modes say another: sums and products near the ends of the range, ties,
 /// subnormals, cancellations.
 #[test]
@@ -278,6 +305,8 @@ fn halves() {
         for ftz in ftz {
             lines.push(format!("fma.rn{ftz}.{ty} o16, a16, b16, c16"));
             lines.push(format!("fma.rn{ftz}.relu.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn.oob.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn.oob.relu.{ty}x2 o32, a32, b32, c32"));
             lines.push(format!("fma.rn{ftz}.{ty}x2 o32, a32, b32, c32"));
             lines.push(format!("add{ftz}.rn.{ty} o16, a16, b16").replace("add.ftz.rn", "add.rn.ftz"));
             lines.push(format!("mul{ftz}.rn.{ty}x2 o32, a32, b32").replace("mul.ftz.rn", "mul.rn.ftz"));
@@ -298,8 +327,13 @@ fn halves() {
     lines.push("cvt.rmi.f16.f16 o16, a16".to_owned());
     let mut all = triples(Format::F16, 8_192, 6);
     all.extend(triples(Format::BF16, 8_192, 7));
+    // The out-of-bounds NaN among the operands.
+    for at in 0..256usize {
+        let place = at * 61;
+        all[place][at % 3] = 0x7ff7;
+    }
     let lines = spelled(lines);
-    assert!(lines.len() >= 38, "{} lines", lines.len());
+    assert!(lines.len() >= 42, "{} lines", lines.len());
     // Of packed operations the upper half has other numbers.
     let swapped: Vec<[u64; 3]> = all.iter().rev().map(|&[a, b, c]| [c, a, b]).collect();
     let packed = all.iter().zip(&swapped);

@@ -288,13 +288,7 @@ impl Body<'_> {
             return Ok(id);
         }
         let lane = self.of_lane(exchange, from)?;
-        let id = if exchange.is_wide {
-            let halves = [0, 32].map(|shift| self.extracted(register, Ty::U64, shift, U32));
-            let [low, high] = halves.map(|half| self.shuffle_from(half, lane));
-            self.joined(Ty::U64, low, high)
-        } else {
-            self.shuffle_from(register, lane)
-        };
+        let id = self.shuffle_wide(register, if exchange.is_wide { Ty::U64 } else { U32 }, lane);
         exchange.shuffled.push((register, from, id));
         Ok(id)
     }

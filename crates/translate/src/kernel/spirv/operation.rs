@@ -139,8 +139,8 @@ impl Body<'_> {
             Op::Vote { d, mode, a, mask } => self.vote(*d, *mode, *a, *mask)?,
             Op::ActiveMask { d } => self.active_mask(*d)?,
             Op::Elect { d, p, mask } => self.elect(*d, *p, *mask)?,
-            Op::Match { .. } => return Err("lanes of a warp with the same value".to_owned()),
-            Op::Reduce { .. } => return Err("a reduction over a warp".to_owned()),
+            Op::Match { d, p, all, width, a, mask } => self.matching((*d, *p), *all, *width, *a, *mask)?,
+            Op::Reduce { d, reduction, a, mask } => self.reduce(*d, *reduction, *a, *mask)?,
             Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
                 self.multiply_matrices(multiply, d, [a, b, c], scales.as_ref())?;
             }

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{
-    AtomicKind, Comparand, Dominators, Instruction, Kernel, Liveness, Op, Operand, Reg, Role, Scalar, Terminator,
+    AtomicKind, Comparand, Dominators, Instruction, Kernel, Liveness, Op, Operand, Reduction, Reg, Role, Scalar,
+    Terminator,
 };
 
 use super::ids::Ty;
@@ -288,6 +289,8 @@ fn want(op: &Op, wants: &mut [Wants; 3]) {
             subnormals(*format, *flush);
             wants[2].nearest = true;
         }
+        Op::Atomic { kind: AtomicKind::FloatMinMax { format, .. }, .. } => subnormals(*format, false),
+        Op::Reduce { reduction: Reduction::Float { .. }, .. } => subnormals(Format::F32, false),
         Op::Scale { format, flush, .. } => subnormals(*format, *flush),
         Op::MinMax { format, flush, .. } => subnormals(*format, *flush),
         Op::Approximate { format, flush, .. } => {
