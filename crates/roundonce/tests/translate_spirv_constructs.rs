@@ -209,6 +209,9 @@ fn values_of_a_warp() {
         );
     }
     compare(&module("", "", &format!("{body}st.global.u32 [d2], r20;")));
+    // A warp whose upper lanes have ended.
+    let body = format!("setp.ge.u32 q, r1, 43;\n@q exit;\n{body}st.global.u32 [d2], r20;");
+    compare(&module("", "", &body));
     // Numbers of all signs, zeros, subnormals, infinities, and a NaN in some warps.
     let mut floats = String::from("mul.lo.u32 r4, r2, 2654435761;\nmov.b32 f1, r4;\nabs.f32 f2, f1;\n");
     floats += "setp.gt.f32 p, f2, 0f7F800000;\nand.b32 r5, r4, 0x807fffff;\nmov.b32 f2, r5;\nmul.ftz.f32 f3, f2, f1;\n";
