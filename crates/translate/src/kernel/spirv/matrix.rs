@@ -15,25 +15,32 @@ const WARP: usize = 32;
 type OfLane = [u16; WARP];
 
 /// What a lane's words are asked of other lanes for, and what was asked already.
-struct Exchange<'a> {
+struct Exchange {
     lane: Id,
     /// Registers have 64 bits.
     is_wide: bool,
     numbers: Vec<(OfLane, Id)>,
     shuffled: Vec<(Id, OfLane, Id)>,
-    /// Of a and b: how they are spread, the registers, and who holds the element of a place.
-    matrices: [(&'a Fragment, &'a [Id], Vec<Option<(u16, u16)>>); 2],
 }
 
-/// The last lane that holds each of a matrix' places, and which of its elements that is.
-fn holders(fragment: &Fragment, size: usize) -> Vec<Option<(u16, u16)>> {
-    let mut all = vec![None; size];
-    for (lane, places) in fragment.places.chunks_exact(fragment.elements).enumerate() {
-        for (element, &place) in places.iter().enumerate() {
-            all[usize::from(place)] = Some((lane as u16, element as u16));
+/// How a matrix is spread over the registers of a warp.
+struct Spread<'a> {
+    fragment: &'a Fragment,
+    registers: &'a [Id],
+    /// Of each place, the last lane that holds it, and which of its elements that is.
+    holders: Vec<Option<(u16, u16)>>,
+}
+
+impl<'a> Spread<'a> {
+    fn new(fragment: &'a Fragment, registers: &'a [Id], size: usize) -> Spread<'a> {
+        let mut holders = vec![None; size];
+        for (lane, places) in fragment.places.chunks_exact(fragment.elements).enumerate() {
+            for (element, &place) in places.iter().enumerate() {
+                holders[usize::from(place)] = Some((lane as u16, element as u16));
+            }
         }
+        Spread { fragment, registers, holders }
     }
-    all
 }
 
 impl Body<'_> {
@@ -45,6 +52,9 @@ impl Body<'_> {
         scales: Option<&[ScaleOperand; 2]>,
     ) -> Result {
         self.warp(None)?;
+        if !matches!(d.len(), 1 | 2 | 4 | 8 | 16) {
+            return Err(format!("a matrix of {} registers a lane", d.len()));
+        }
         self.mode(Ty::F64);
         let function = self.matrix_function(multiply)?;
         let mut given = vec![function, self.number(roundonce_ir::Special::Lane)?.0];
@@ -61,8 +71,12 @@ impl Body<'_> {
         }
         let ty = Ty::of(multiply.d.width);
         let result = self.emit(several(ty, d.len()), "OpFunctionCall", &given);
+        let given_back = d.len();
         for (place, &d) in d.iter().enumerate() {
-            let part = self.emit_with(ty, "OpCompositeExtract", &[result], &place.to_string());
+            let part = match given_back {
+                1 => result,
+                _ => self.emit_with(ty, "OpCompositeExtract", &[result], &place.to_string()),
+            };
             self.write(d, part, ty);
         }
         Ok(())
@@ -91,18 +105,15 @@ impl Body<'_> {
                 rest = others;
                 these
             });
-            let [size_a, size_b, _] = multiply.sizes();
-            let exchange = Exchange {
-                lane: given[0],
-                is_wide: ty == Ty::U64,
-                numbers: Vec::new(),
-                shuffled: Vec::new(),
-                matrices: [
-                    (&multiply.a, a, holders(&multiply.a, size_a)),
-                    (&multiply.b, b, holders(&multiply.b, size_b)),
-                ],
-            };
-            body.elements(multiply, dot, exchange, c, rest)
+            let sizes = multiply.sizes();
+            let spreads = [
+                Spread::new(&multiply.a, a, sizes[0]),
+                Spread::new(&multiply.b, b, sizes[1]),
+                Spread::new(&multiply.c, c, sizes[2]),
+            ];
+            let is_wide = ty == Ty::U64;
+            let exchange = Exchange { lane: given[0], is_wide, numbers: Vec::new(), shuffled: Vec::new() };
+            body.elements(multiply, dot, exchange, &spreads, rest)
         })?;
         self.module.matrices.push((multiply.clone(), id));
         Ok(id)
@@ -113,34 +124,29 @@ impl Body<'_> {
         &mut self,
         multiply: &MatrixMultiply,
         dot: Id,
-        mut exchange: Exchange<'_>,
-        c: &[Id],
+        mut exchange: Exchange,
+        [a, b, c]: &[Spread<'_>; 3],
         scales: &[Id],
     ) -> Result<Id> {
         let (m, n) = (multiply.m, multiply.n);
         let sum = if multiply.d.stride == 64 { Ty::U64 } else { U32 };
-        let same = |d: &Fragment, c: &Fragment| d.elements == c.elements && d.places == c.places;
-        let mut c_holders = Vec::new();
-        if !same(&multiply.d, &multiply.c) {
-            c_holders = holders(&multiply.c, multiply.sizes()[2]);
-        }
+        let k = multiply.dot.k as usize;
+        let is_own = multiply.d.elements == multiply.c.elements && multiply.d.places == multiply.c.places;
         let mut registers: Vec<Option<Id>> = vec![None; multiply.d.registers()];
         for element in 0..multiply.d.elements {
             let place = |lane: usize| usize::from(multiply.d.places[lane * multiply.d.elements + element]);
             let row = |lane: usize| place(lane) / n;
             let column = |lane: usize| place(lane) / (m * n) * n + place(lane) % n;
             let mut given = vec![dot];
-            given.extend(self.line(&mut exchange, 0, multiply, row)?);
-            given.extend(self.line(&mut exchange, 1, multiply, column)?);
-            let addend = if c_holders.is_empty() {
-                self.own(&multiply.c, c, element)
-            } else {
-                self.asked_for(&mut exchange, (&multiply.c, c), &c_holders, place)?
-            };
-            given.push(addend);
+            given.extend(self.line(&mut exchange, a, word_of(multiply.dot.a).0, k, row)?);
+            given.extend(self.line(&mut exchange, b, word_of(multiply.dot.b).0, k, column)?);
+            given.push(match is_own {
+                true => self.own(c, element),
+                false => self.asked_for(&mut exchange, c, place)?,
+            });
             if let (Some([a, b]), [_, _, _, _, _, _]) = (&multiply.scales, scales) {
                 given.push(self.scales_of(&mut exchange, a, &scales[..3], row)?);
-                given.push(self.scales_of(&mut exchange, b, &scales[3..], |lane| column(lane))?);
+                given.push(self.scales_of(&mut exchange, b, &scales[3..], column)?);
             }
             let value = self.emit(sum, "OpFunctionCall", &given);
             let (register, up) = in_register(&multiply.d, element);
@@ -158,9 +164,9 @@ impl Body<'_> {
     }
 
     /// A lane's own element.
-    fn own(&mut self, fragment: &Fragment, registers: &[Id], element: usize) -> Id {
-        let (register, down) = in_register(fragment, element);
-        self.cut_out(fragment, registers[register], down)
+    fn own(&mut self, spread: &Spread<'_>, element: usize) -> Id {
+        let (register, down) = in_register(spread.fragment, element);
+        self.cut_out(spread.fragment, spread.registers[register], down)
     }
 
     /// An element that stands in a register from a bit on.
@@ -173,51 +179,39 @@ impl Body<'_> {
         self.emit(U32, "OpBitwiseAnd", &[moved, mask])
     }
 
-    /// The words of a row of a (0) or of a column of b (1), of which each lane wants one of its own.
+    /// The words of a row of a or of a column of b, so many elements each, of which each lane wants a line of its own.
     fn line(
         &mut self,
-        exchange: &mut Exchange<'_>,
-        matrix: usize,
-        multiply: &MatrixMultiply,
+        exchange: &mut Exchange,
+        spread: &Spread<'_>,
+        count: u32,
+        k: usize,
         line: impl Fn(usize) -> usize,
     ) -> Result<Vec<Id>> {
-        let k = multiply.dot.k as usize;
-        let (count, _) = word_of([multiply.dot.a, multiply.dot.b][matrix]);
         let count = count as usize;
-        let (fragment, registers, held) = (
-            exchange.matrices[matrix].0,
-            exchange.matrices[matrix].1,
-            std::mem::take(&mut exchange.matrices[matrix].2),
-        );
-        let mut words = Vec::new();
-        for start in (0..k).step_by(count) {
-            let word = self.word(exchange, (fragment, registers), &held, count.min(k - start), |lane, at| {
-                line(lane) * k + start + at
-            });
-            words.push(word?);
-        }
-        exchange.matrices[matrix].2 = held;
-        Ok(words)
+        let words = (0..k)
+            .step_by(count)
+            .map(|start| self.word(exchange, spread, count.min(k - start), |lane, at| line(lane) * k + start + at));
+        words.collect()
     }
 
     /// So many neighbouring elements as a word: one register of another lane where they stand there so, otherwise each by itself.
     fn word(
         &mut self,
-        exchange: &mut Exchange<'_>,
-        of: (&Fragment, &[Id]),
-        held: &[Option<(u16, u16)>],
+        exchange: &mut Exchange,
+        spread: &Spread<'_>,
         count: usize,
         place: impl Fn(usize, usize) -> usize,
     ) -> Result<Id> {
-        let (fragment, registers) = of;
-        let first = |lane: usize| held[place(lane, 0)];
+        let Spread { fragment, registers, holders } = spread;
+        let first = |lane: usize| holders[place(lane, 0)];
         let (register, _) = in_register(fragment, first(0).map_or(0, |(_, element)| element.into()));
         let begins = register * fragment.in_register();
         let is_whole = count == fragment.in_register()
             && (0..WARP).all(|lane| {
                 (0..count).all(|at| {
                     let wanted = first(lane).map(|(from, _)| (from, (begins + at) as u16));
-                    wanted.is_some() && held[place(lane, at)] == wanted
+                    wanted.is_some() && holders[place(lane, at)] == wanted
                 })
             });
         if is_whole {
@@ -229,7 +223,7 @@ impl Body<'_> {
         }
         let mut all: Option<Id> = None;
         for at in 0..count {
-            let element = self.asked_for(exchange, of, held, |lane| place(lane, at))?;
+            let element = self.asked_for(exchange, spread, |lane| place(lane, at))?;
             let up = Id::constant(U32, u64::from(fragment.stride) * at as u64);
             let moved = if at == 0 { element } else { self.emit(U32, "OpShiftLeftLogical", &[element, up]) };
             all = Some(match all {
@@ -243,14 +237,14 @@ impl Body<'_> {
     /// The element of a place, by itself in the low bits.
     fn asked_for(
         &mut self,
-        exchange: &mut Exchange<'_>,
-        (fragment, registers): (&Fragment, &[Id]),
-        held: &[Option<(u16, u16)>],
+        exchange: &mut Exchange,
+        spread: &Spread<'_>,
         place: impl Fn(usize) -> usize,
     ) -> Result<Id> {
+        let Spread { fragment, registers, holders } = spread;
         let (mut from, mut register, mut down) = ([0; WARP], [0; WARP], [0; WARP]);
         for lane in 0..WARP {
-            let Some((holder, element)) = held[place(lane)] else {
+            let Some((holder, element)) = holders[place(lane)] else {
                 return Err("a matrix with places that no lane holds".to_owned());
             };
             let (within, by) = in_register(fragment, element.into());
@@ -283,7 +277,7 @@ impl Body<'_> {
     }
 
     /// A register of the lane that each lane names.
-    fn shuffled(&mut self, exchange: &mut Exchange<'_>, register: Id, from: OfLane) -> Result<Id> {
+    fn shuffled(&mut self, exchange: &mut Exchange, register: Id, from: OfLane) -> Result<Id> {
         if let Some(&(.., id)) = exchange.shuffled.iter().find(|(known, at, _)| *known == register && *at == from) {
             return Ok(id);
         }
@@ -294,7 +288,7 @@ impl Body<'_> {
     }
 
     /// A number that depends on the lane, bit by bit.
-    fn of_lane(&mut self, exchange: &mut Exchange<'_>, numbers: OfLane) -> Result<Id> {
+    fn of_lane(&mut self, exchange: &mut Exchange, numbers: OfLane) -> Result<Id> {
         if let Some(&(_, id)) = exchange.numbers.iter().find(|(known, _)| *known == numbers) {
             return Ok(id);
         }
@@ -322,7 +316,7 @@ impl Body<'_> {
     /// The scales of the row (or column) that each lane wants, the first in the low byte.
     fn scales_of(
         &mut self,
-        exchange: &mut Exchange<'_>,
+        exchange: &mut Exchange,
         fragment: &ScaleFragment,
         given: &[Id],
         line: impl Fn(usize) -> usize,
@@ -342,6 +336,8 @@ impl Body<'_> {
         let data = self.shuffle_from(data, from);
         let byte = self.emit(U32, "OpBitwiseAnd", &[byte, constant(3)]);
         let down = self.emit(U32, "OpShiftLeftLogical", &[byte, constant(3)]);
+        // Not every reader takes a count of another width.
+        let down = self.emit(Ty::U64, "OpUConvert", &[down]);
         let twice = self.joined(Ty::U64, data, data);
         let turned = self.emit(Ty::U64, "OpShiftRightLogical", &[twice, down]);
         Ok(self.emit(U32, "OpUConvert", &[turned]))
