@@ -32,14 +32,14 @@ impl Random {
             // Anything, infinities and NaNs too.
             0 => self.next() & fields.exp_max(),
             // Numbers near one, and a few that are special.
-            1 if self.next() % 256 == 0 => fields.exp_max(),
+            1 if self.next().is_multiple_of(256) => fields.exp_max(),
             1 => (middle + self.next() % 4).saturating_sub(2),
             // Numbers of the whole range.
             2 => self.next() % (top + 1),
             // Subnormals and their neighbours.
             3 => self.next() % 2,
             // Mostly zeros.
-            4 if self.next() % 4 != 0 => 0,
+            4 if !self.next().is_multiple_of(4) => 0,
             4 => (middle + self.next() % 8).saturating_sub(4),
             // Large numbers.
             5 => top - self.next() % top.clamp(1, 3),

@@ -2,7 +2,9 @@
 //!
 //! A kernel is its blocks, one for one; registers are results where they can be and variables elsewhere. Rounding and
 //! subnormals are said by execution modes (SPV_KHR_float_controls), and contraction is off; what the modes cannot say is
-//! computed in f64 and rounded once (`exact`), and what SPIR-V leaves undefined of integers is chosen (`integer`).
+//! computed in f64 and rounded once (`exact`), directions of f64 on integers (`double`), and what SPIR-V leaves undefined of
+//! integers is chosen (`integer`). Formats that kernels have no type of are taken apart and put together by
+//! their fields (`narrow`). A matrix multiply-add calls functions, one a kind (`matrix`), that call one for each element (`dot`).
 //!
 //! Reading order: `shape` (what is known of a kernel), `body` (values and blocks), `emit`, `memory`, `operation` (the table), then
 //! one file a family.
