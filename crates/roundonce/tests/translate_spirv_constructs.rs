@@ -228,6 +228,16 @@ fn values_of_a_warp() {
     compare(&text);
 }
 
+/// Barriers that ask all threads of a block.
+#[test]
+fn questions_to_a_block() {
+    let body = "mov.u32 r20, 0;\nmov.u32 r4, 1;\nL: shl.b32 r5, r1, r4;\nxor.b32 r5, r5, r2;\nshr.u32 r5, r5, 26;\nsetp.lt.u32 p, r5, r4;\n\
+                bar.red.popc.u32 r6, 0, p;\nbar.red.and.pred q, 0, p;\nselp.u32 r7, 64, 128, q;\nbar.red.or.pred q, 0, !p;\n\
+                selp.u32 r8, 512, 1024, q;\nadd.u32 r6, r6, r7;\nadd.u32 r6, r6, r8;\nmad.lo.u32 r20, r20, 5, r6;\nadd.u32 r4, r4, 3;\n\
+                setp.lt.u32 q, r4, 40;\n@q bra L;\nst.global.u32 [d2], r20;";
+    compare(&module("", "", body));
+}
+
 #[test]
 fn atomics_on_packed_floats() {
     // Each lane has words of its own: no order says whose sum is rounded first.

@@ -111,6 +111,19 @@ impl Body<'_> {
         id
     }
 
+    /// The sum of all threads of a scope.
+    pub(super) fn group_sum(&mut self, scope: Id, value: Id) -> Id {
+        let id = self.module.temp();
+        let mut out = std::mem::take(&mut self.out);
+        instruction(self.module, &mut out, id, Ty::U32.into(), "OpGroupIAdd", &[scope], "Reduce");
+        out.pop();
+        out.push(' ');
+        self.module.put(&mut out, value);
+        out.push('\n');
+        self.out = out;
+        id
+    }
+
     /// The same bits as another type of the width.
     pub(super) fn bitcast(&mut self, id: Id, from: Ty, to: Ty) -> Id {
         match id {

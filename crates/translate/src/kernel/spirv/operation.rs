@@ -110,9 +110,8 @@ impl Body<'_> {
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;
             }
-            Op::Barrier { kind: BarrierKind::Wait, id: Operand::Imm(0), count: None } => {
-                let [execution, memory] = [WORKGROUP; 2].map(|scope| Id::constant(Ty::U32, scope));
-                self.effect("OpControlBarrier", &[execution, memory, Id::constant(Ty::U32, ORDERED)]);
+            Op::Barrier { kind, id: Operand::Imm(0), count: None } if *kind != BarrierKind::Arrive => {
+                self.barrier(*kind)?;
             }
             Op::Barrier { .. } => return Err("a barrier other than of all threads and number 0".to_owned()),
             Op::Fence => {
@@ -146,6 +145,28 @@ impl Body<'_> {
             }
             Op::Print { .. } => return Err("`vprintf`".to_owned()),
         }
+        Ok(())
+    }
+
+    /// All threads of a block wait for each other, and may be asked something.
+    fn barrier(&mut self, kind: BarrierKind) -> Result {
+        let block = Id::constant(Ty::U32, WORKGROUP);
+        self.effect("OpControlBarrier", &[block, block, Id::constant(Ty::U32, ORDERED)]);
+        let (d, ty, value) = match kind {
+            BarrierKind::Wait | BarrierKind::Arrive => return Ok(()),
+            BarrierKind::Reduce { d, p, all } => {
+                let p = self.read_as(p, Ty::Bool);
+                (d, Ty::Bool, self.emit(Ty::Bool, if all { "OpGroupAll" } else { "OpGroupAny" }, &[block, p]))
+            }
+            BarrierKind::Count { d, p } => {
+                let p = self.read_as(p, Ty::Bool);
+                let one = self.resize(p, Ty::Bool, Ty::U32);
+                (d, Ty::U32, self.group_sum(block, one))
+            }
+        };
+        self.needs_opencl_2("a question to a whole block")?;
+        self.module.capability("Groups");
+        self.write(d, value, ty);
         Ok(())
     }
 
