@@ -181,10 +181,18 @@ impl Element {
             Element::Narrow(format) => format.widen(Format::F64, bits),
         }
     }
-    pub(crate) const fn fields(self) -> Format {
+    /// The fields, as [`NarrowFormat::fields`] says.
+    pub const fn fields(self) -> Format {
         match self {
             Element::Float(format) => format,
             Element::Narrow(format) => format.fields(),
+        }
+    }
+    /// Whether it has infinities.
+    pub const fn has_infinities(self) -> bool {
+        match self {
+            Element::Float(_) => true,
+            Element::Narrow(format) => format.has_infinities(),
         }
     }
     /// The largest finite number.
@@ -195,7 +203,7 @@ impl Element {
         }
     }
     /// What a result too large becomes without `.satfinite`.
-    const fn overflow(self) -> u64 {
+    pub const fn overflow(self) -> u64 {
         match self {
             Element::Float(format) => format.infinity(),
             Element::Narrow(format) if format.has_infinities() => format.fields().infinity(),
@@ -205,7 +213,8 @@ impl Element {
             },
         }
     }
-    fn nan(self, profile: &Profile) -> u64 {
+    /// What a NaN becomes.
+    pub fn nan(self, profile: &Profile) -> u64 {
         match self {
             Element::Float(format) => profile.nan_result(format, None),
             // PTX ISA, `cvt`: formats without NaN get the largest positive number.

@@ -1,6 +1,8 @@
 //! Where registers' values come from, whatever the order of the instructions.
 
-use super::{IntOp, Kernel, Op, Operand, Program, Reg, Role, Space};
+use std::collections::HashMap;
+
+use super::{Block, Instruction, IntOp, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Width};
 
 /// What an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +92,85 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
 
 /// Two parameters of [`pointer_parameters`] that an address is the sum of: one of them is a distance, and nothing says which.
 pub fn summed_parameters(program: &Program, kernel: &Kernel) -> Option<[usize; 2]> {
+    // A register may hold one of them first and a distance later.
+    sums(program, kernel).and_then(|_| sums(program, &written_once(kernel)))
+}
+
+/// What [`sums`] looks at of a kernel, with a register of its own for whatever does not outlive its block. What nothing
+/// writes here comes from no parameter.
+fn written_once(kernel: &Kernel) -> Kernel {
+    let liveness = Liveness::of(kernel);
+    let mut apart = Kernel { blocks: Vec::with_capacity(kernel.blocks.len()), ..kernel.clone() };
+    for (number, block) in kernel.blocks.iter().enumerate() {
+        let after = liveness.after(kernel, number);
+        // Where each register that outlives the block is written last, whatever a guard says.
+        let mut last: HashMap<Reg, usize> = HashMap::new();
+        for (at, Instruction { op, guard, .. }) in block.instructions.iter().enumerate() {
+            op.registers(|role, reg| {
+                if role == Role::Def && guard.is_none() && after.has(reg) {
+                    last.insert(reg, at);
+                }
+            });
+        }
+        let mut names: HashMap<Reg, Reg> = HashMap::new();
+        let mut instructions = Vec::new();
+        for (at, Instruction { op, guard, loc }) in block.instructions.iter().enumerate() {
+            let read = |operand: Operand| match operand {
+                Operand::Reg(reg) => Operand::Reg(names.get(&reg).copied().unwrap_or(reg)),
+                known => known,
+            };
+            let from: Option<Op> = match *op {
+                Op::Move { d, a } => Some(Op::Move { d, a: read(a) }),
+                Op::Select { d, a, b, .. } => Some(Op::Select { d, p: Operand::ZERO, a: read(a), b: read(b) }),
+                Op::Pack { d, low, high } => Some(Op::Pack { d, low: read(low), high: read(high) }),
+                Op::Carry { d, subtract, a, b, .. } => {
+                    Some(Op::Carry { d, out: None, subtract, carry: Operand::ZERO, a: read(a), b: read(b) })
+                }
+                Op::Int { d, op, width, args } => Some(Op::Int { d, op, width, args: args.map(read) }),
+                Op::Extract { d, a, width, shift } => Some(Op::Extract { d, a: read(a), width, shift }),
+                Op::Load { ref d, space, bytes, signed, address, offset } => {
+                    Some(Op::Load { d: d.clone(), space, bytes, signed, address: read(address), offset })
+                }
+                Op::Store { space, bytes, address, offset, .. } | Op::Atomic { space, bytes, address, offset, .. } => {
+                    let (values, width) = (Vec::new(), Width::B32);
+                    Some(Op::Store { values, width, space, bytes, address: read(address), offset })
+                }
+                _ => None,
+            };
+            let mut written = Vec::new();
+            op.registers(|role, reg| {
+                if role == Role::Def {
+                    let stays = after.has(reg) && last.get(&reg) == Some(&at);
+                    let name = match guard {
+                        Some(_) => names.get(&reg).copied().unwrap_or(reg),
+                        None if stays => reg,
+                        None => apart.register(kernel.width(reg)),
+                    };
+                    written.push((reg, name));
+                }
+            });
+            let name = |reg: Reg| written.iter().find(|(of, _)| *of == reg).map_or(reg, |&(_, name)| name);
+            if let Some(mut from) = from {
+                match &mut from {
+                    Op::Move { d, .. }
+                    | Op::Select { d, .. }
+                    | Op::Pack { d, .. }
+                    | Op::Carry { d, .. }
+                    | Op::Extract { d, .. }
+                    | Op::Int { d, .. } => *d = name(*d),
+                    Op::Load { d, .. } => d.iter_mut().flatten().for_each(|d| *d = name(*d)),
+                    _ => {}
+                }
+                instructions.push(Instruction { op: from, guard: *guard, loc: *loc });
+            }
+            names.extend(written);
+        }
+        apart.blocks.push(Block { instructions, terminator: block.terminator.clone(), loc: block.loc });
+    }
+    apart
+}
+
+fn sums(program: &Program, kernel: &Kernel) -> Option<[usize; 2]> {
     let from = parameters_in_sums(program, kernel);
     let of = |operand: Operand| match operand {
         Operand::Reg(reg) => from[reg.0 as usize],
@@ -102,6 +183,7 @@ pub fn summed_parameters(program: &Program, kernel: &Kernel) -> Option<[usize; 2
         if let Op::Move { d, .. }
         | Op::Select { d, .. }
         | Op::Pack { d, .. }
+        | Op::Extract { d, .. }
         | Op::Carry { d, .. }
         | Op::Int { d, op: IntOp::Add | IntOp::Sub, .. } = op
         {
@@ -158,8 +240,9 @@ fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
         |op| match op {
             Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                 let param = params.at((*at as i64).wrapping_add(*offset));
+                // Compilers before PTX 2.3 take those of 32 bits as 64.
                 let is_address = |index: usize| {
-                    *bytes == address_bytes || 2 * *bytes == address_bytes && kernel.params[index].size == address_bytes
+                    *bytes >= address_bytes || 2 * *bytes == address_bytes && kernel.params[index].size == address_bytes
                 };
                 let param = param.filter(|&(index, first)| first && index < 64 && is_address(index));
                 Written::Value(param.map_or(0, |(index, _)| 1 << index))
@@ -170,6 +253,7 @@ fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
             | Op::Carry { .. }
             | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
             Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
+            Op::Extract { a, shift: 0, width: Width::B64, .. } if address_bytes == 4 => Written::Operand(*a),
             _ => Written::Value(0),
         },
     )

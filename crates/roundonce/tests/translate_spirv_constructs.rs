@@ -181,6 +181,108 @@ fn lanes_of_a_warp() {
     assert!(translation.text.contains("OpExecutionMode %k SubgroupSize 32\n"));
 }
 
+/// What lanes find out about each other's values: few of them, so that some are equal.
+#[test]
+fn values_of_a_warp() {
+    let mut body = String::from(
+        "and.b32 r4, r2, 3;\nshr.u32 r5, r1, 5;\ncvt.u64.u32 d4, r4;\nshl.b64 d4, d4, 33;\nmov.u32 r20, 0;\n",
+    );
+    for (at, line) in [
+        "match.any.sync.b32 r6, r4, -1",
+        "match.any.sync.b64 r6, d4, -1",
+        "match.all.sync.b32 r6|p, r4, -1",
+        "match.all.sync.b32 r6|p, r5, -1",
+        "match.all.sync.b64 r6|p, d4, -1",
+        "redux.sync.add.s32 r6, r2, -1",
+        "redux.sync.min.s32 r6, r2, -1",
+        "redux.sync.max.u32 r6, r2, -1",
+        "redux.sync.and.b32 r6, r2, -1",
+        "redux.sync.or.b32 r6, r4, -1",
+        "redux.sync.xor.b32 r6, r2, -1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        body += &format!(
+            "setp.eq.u32 p, r1, r1;\n{line};\nselp.u32 r7, 3, 5, p;\nmad.lo.u32 r20, r20, {}, r6;\nxor.b32 r20, r20, r7;\n",
+            2 * at + 3
+        );
+    }
+    compare(&module("", "", &format!("{body}st.global.u32 [d2], r20;")));
+    // A warp whose upper lanes have ended.
+    let body = format!("setp.ge.u32 q, r1, 43;\n@q exit;\n{body}st.global.u32 [d2], r20;");
+    compare(&module("", "", &body));
+    // Numbers of all signs, zeros, subnormals, infinities, and a NaN in some warps.
+    let mut floats = String::from("mul.lo.u32 r4, r2, 2654435761;\nmov.b32 f1, r4;\nabs.f32 f2, f1;\n");
+    floats += "setp.gt.f32 p, f2, 0f7F800000;\nand.b32 r5, r4, 0x807fffff;\nmov.b32 f2, r5;\nmul.ftz.f32 f3, f2, f1;\n";
+    for (at, line) in ["min.f32", "max.f32", "min.NaN.f32", "max.abs.f32", "min.abs.NaN.f32"].into_iter().enumerate() {
+        for (half, value) in ["f1", "f2"].into_iter().enumerate() {
+            let turned = 2 * at + half;
+            floats += &format!(
+                "redux.sync.{line} f4, {value}, -1;\nmov.b32 r7, f4;\nshf.l.wrap.b32 r7, r7, r7, {turned};\nxor.b32 r20, r20, r7;\n"
+            );
+        }
+    }
+    let text =
+        module("", "", &format!("mov.u32 r20, 0;\n{floats}st.global.u32 [d2], r20;")).replace("sm_90", "sm_100a");
+    compare(&text);
+}
+
+/// Barriers that ask all threads of a block.
+#[test]
+fn questions_to_a_block() {
+    let body = "mov.u32 r20, 0;\nmov.u32 r4, 1;\nL: shl.b32 r5, r1, r4;\nxor.b32 r5, r5, r2;\nshr.u32 r5, r5, 26;\nsetp.lt.u32 p, r5, r4;\n\
+                bar.red.popc.u32 r6, 0, p;\nbar.red.and.pred q, 0, p;\nselp.u32 r7, 64, 128, q;\nbar.red.or.pred q, 0, !p;\n\
+                selp.u32 r8, 512, 1024, q;\nadd.u32 r6, r6, r7;\nadd.u32 r6, r6, r8;\nmad.lo.u32 r20, r20, 5, r6;\nadd.u32 r4, r4, 3;\n\
+                setp.lt.u32 q, r4, 40;\n@q bra L;\nst.global.u32 [d2], r20;";
+    compare(&module("", "", body));
+}
+
+#[test]
+fn atomics_on_packed_floats() {
+    // Each lane has words of its own: no order says whose sum is rounded first.
+    let mut body = String::from(
+        "ld.param.u64 d4, [y];\nmul.wide.u32 d5, r1, 8;\nadd.u64 d4, d4, d5;\nadd.u64 d4, d4, 512;\n\
+         and.b32 r4, r2, 0x3fff3fff;\nmov.u32 r6, 0;\n",
+    );
+    for line in [
+        "atom.global.add.noftz.f16x2 r5, [d4], r4",
+        "atom.global.add.noftz.bf16x2 r5, [d4+4], r4",
+        "atom.global.min.noftz.v2.f16x2 {r5, r7}, [d4], {r4, r3}",
+        "atom.global.max.noftz.v2.bf16x2 {r5, r8}, [d4], {r3, r4}",
+    ] {
+        body += &format!("{line};\nadd.u32 r6, r6, r5;\n");
+    }
+    compare(&module("", "", &format!("{body}st.global.u32 [d2], r6;")));
+}
+
+/// Addresses of 32 bits, as the first compilers had them: in registers of 64, and in those of 32.
+#[test]
+fn short_addresses() {
+    for (ty, wide) in [("u64", "mul.wide.u32 a, t, 8"), ("u32", "mul.lo.u32 a, t, 8")] {
+        let text = format!(
+            ".version 1.4\n.target sm_13\n.const .align 4 .b8 c[8] = {{1, 2, 3, 4, 5, 6, 7, 8}};\n\
+             .entry k (.param .{ty} x, .param .{ty} y)\n{{\n.reg .{ty} a, b, d;\n.reg .u32 t, v, w, p;\n.reg .u16 h;\n.shared .align 4 .b8 s[256];\n\
+             cvt.u32.u16 t, %tid.x;\n{wide};\n\
+             ld.param.{ty} b, [x];\nadd.{ty} b, b, a;\nld.param.{ty} d, [y];\nadd.{ty} d, d, a;\n\
+             ld.global.u32 v, [b+4];\ncvt.u32.u16 p, %tid.x;\nmul.lo.u32 p, p, 4;\nmov.u32 w, s;\nadd.u32 p, p, w;\n\
+             st.shared.u32 [p], v;\nbar.sync 0;\nxor.b32 p, p, 12;\nld.shared.u32 v, [p];\nld.const.u32 w, [c+4];\n\
+             xor.b32 v, v, w;\nst.global.u32 [d], v;\natom.global.add.u32 w, [d+4], v;\nexit;\n}}\n"
+        );
+        let translation = compare(&text);
+        assert!(translation.text.contains("OpMemoryModel Physical32 OpenCL\n"), "{}", translation.text);
+    }
+}
+
+/// One register holds a distance, then an address, in one block and in a loop.
+#[test]
+fn registers_of_several_lives() {
+    let body = "ld.param.u64 d1, [x];\nmul.wide.u32 d9, r1, 4;\nadd.u64 d10, d1, d9;\nmul.wide.u32 d9, r1, 4;\nadd.u64 d11, d2, d9;\nmov.u32 r5, 0;\nmov.u32 r7, 0;\n\
+                L: mul.wide.u32 d9, r5, 4;\nadd.u64 d9, d9, d1;\nld.global.u32 r6, [d9];\nadd.u32 r7, r7, r6;\nadd.u32 r5, r5, 1;\n\
+                setp.lt.u32 p, r5, 4;\n@p bra L;\nst.global.u32 [d11], r7;";
+    compare(&module("", "", body));
+}
+
 /// What SPIR-V leaves undefined and our engine does not: divisors that may be 0 or −1, counts of shifts, NaNs made integers.
 #[test]
 fn nothing_is_undefined() {
@@ -216,18 +318,15 @@ fn refusals() {
         let findings = spirv::write(&read(text).program, options).expect_err("it is refused");
         findings.into_iter().map(|finding| (finding.code, finding.message)).collect::<Vec<_>>()
     };
-    // Modes say one direction for all of a width, and nothing is wider than f64.
-    let both = module("", "", "fma.rn.f64 d5, d1, d2, d3;\nfma.rp.f64 d5, d5, d2, d3;\nst.global.u64 [d2], d5;");
+    // Modes say one direction for all of a width.
+    let both = module("", "", "div.rn.f64 d5, d1, d2;\ndiv.rp.f64 d5, d5, d2;\nst.global.u64 [d2], d5;");
     let found = refused(&both, &Translating::default());
-    let wanted = ("TRN0001", "`fma.rp.f64 d5, d5, d2, d3`: f64 rounded up".to_owned());
+    let wanted = ("TRN0001", "`div.rp.f64 d5, d5, d2`: f64 rounded up".to_owned());
     assert_eq!(found, [wanted]);
-    let masked = module(
-        "",
-        "",
-        "shfl.sync.idx.b32 r4, r2, r3, 31, 15;\nmatch.any.sync.b32 r5, r4, -1;\nst.global.u32 [d2], r5;",
-    );
+    let masked =
+        module("", "", "shfl.sync.idx.b32 r4, r2, r3, 31, 15;\nfns.b32 r5, r4, 3, 1;\nst.global.u32 [d2], r5;");
     let found = refused(&masked, &Translating::default());
-    let words = ["lanes of a warp chosen by a mask", "lanes of a warp with the same value"];
+    let words = ["lanes of a warp chosen by a mask", "the n-th set bit"];
     assert!(found.iter().zip(words).all(|((_, found), words)| found.ends_with(words)) && found.len() == 2, "{found:?}");
 }
 

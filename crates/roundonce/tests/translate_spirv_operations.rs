@@ -65,8 +65,12 @@ fn spelled(lines: Vec<String>) -> Vec<String> {
 
 /// The results of every line on every triple, by the source and by the translation, which are the same.
 fn results(lines: &[String], triples: &[[u64; 3]]) -> Vec<u64> {
-    let text = kernel(lines);
-    let ready = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    compared(&kernel(lines), lines, triples)
+}
+
+/// The results of a kernel whose threads each take a triple and give as many words as there are lines.
+fn compared(text: &str, lines: &[String], triples: &[[u64; 3]]) -> Vec<u64> {
+    let ready = Ready::read(Source::Ptx(text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
     let translation = spirv::write(&ready.program, &Translating::default());
     let translation = translation.unwrap_or_else(|findings| {
         let words: Vec<String> = findings.into_iter().map(|finding| finding.message).collect();
@@ -145,6 +149,24 @@ fn family() -> Vec<(String, Operation)> {
     all
 }
 
+/// The family in f64, every direction.
+fn family_of_doubles() -> Vec<(String, Operation)> {
+    let operations = [
+        ("fma", ArithOp::MulAdd, "a64, b64, c64"),
+        ("mul", ArithOp::Mul, "a64, b64"),
+        ("add", ArithOp::Add, "a64, c64"),
+        ("sub", ArithOp::Add, "a64, c64"),
+    ];
+    let of = |(direction, rounding): (&str, Rounding)| {
+        operations.map(|(name, op, operands)| {
+            let negate_addend = name == "sub";
+            let operation = Operation { negate_addend, ..Operation::new(op, Format::F64, rounding) };
+            (format!("{name}{direction}.f64 o64, {operands}"), operation)
+        })
+    };
+    DIRECTIONS.into_iter().flat_map(of).collect()
+}
+
 /// By the arithmetic.
 fn check(lines: &[(String, Operation)], triples: &[[u64; 3]]) -> usize {
     let texts: Vec<String> = lines.iter().map(|(line, _)| line.clone()).collect();
@@ -195,6 +217,50 @@ fn quotients_and_roots() {
     results(&lines, &triples(Format::F64, 8_192, 4));
 }
 
+/// `mad.f32` of sm_1x, whose product is cut: addends that are zeros, subnormals, and products that cancel.
+#[test]
+fn cut_products() {
+    let text = "ld.global.u32 a, [i];\nld.global.u32 b, [i+8];\nld.global.u32 c, [i+16];\nmov.b32 x, a;\nmov.b32 y, b;\nmov.b32 z, c;\n\
+                mad.f32 w, x, y, z;\nst.global.f32 [o], w;\nmad.sat.f32 w, x, y, z;\nst.global.f32 [o+8], w;\nexit;\n}\n";
+    let text = format!(
+        ".version 1.4\n.target sm_13\n.entry k (.param .u32 p, .param .u32 q)\n{{\n.reg .u32 a, b, c, i, o, t, v;\n.reg .f32 x, y, z, w;\n\
+         cvt.u32.u16 t, %tid.x;\ncvt.u32.u16 v, %ctaid.x;\nmad.lo.u32 t, v, {BLOCK}, t;\nld.param.u32 i, [p];\nmad.lo.u32 i, t, 24, i;\n\
+         ld.param.u32 o, [q];\nmad.lo.u32 o, t, 16, o;\n{text}"
+    );
+    let mut all = triples(Format::F32, 65_536, 12);
+    for (at, triple) in all.iter_mut().enumerate() {
+        let product = f32::from_bits(triple[0] as u32) * f32::from_bits(triple[1] as u32);
+        match at % 5 {
+            0 => triple[2] = (at as u64 / 5 % 2) << 31,
+            1 => triple[2] = u64::from((-product).to_bits()) ^ (at as u64 / 5 % 3),
+            2 => triple[2] = (at as u64 * 7_919) & 0x807f_ffff,
+            _ => {}
+        }
+    }
+    compared(&text, &["mad".to_owned(), "mad.sat".to_owned()], &all);
+}
+
+/// f64 is rounded in a direction by integers where the modes say another: sums and products near the ends of the range, ties,
+/// subnormals, cancellations.
+#[test]
+fn directions_of_doubles() {
+    let lines = family_of_doubles();
+    let mut all = triples(Format::F64, 16_384, 11);
+    // Products and addends at every distance, some of which cancel.
+    for at in 0..8_192u64 {
+        let [a, b, c] = all[(at * 2) as usize];
+        let field = |bits: u64, by: u64| bits & !(0x7ff << 52) | (by & 0x7ff) << 52;
+        let (x, y) = (1_023 + at % 40, 1_023 + at / 40 % 40);
+        let addend = (x + y).wrapping_sub(1_023).wrapping_add(at / 3 % 260).wrapping_sub(130);
+        all.push([field(a, x), field(b, y), field(c, addend)]);
+        // The product's own bits with the other sign: what is left is what was rounded away.
+        let product = f64::from_bits(field(a, x)) * f64::from_bits(field(b, y));
+        all.push([field(a, x), field(b, y), (-product).to_bits() ^ (at & 3)]);
+    }
+    let done = check(&lines, &all);
+    assert!(done >= 500_000, "only {done} results");
+}
+
 #[test]
 fn doubles() {
     let lines = [
@@ -239,6 +305,8 @@ fn halves() {
         for ftz in ftz {
             lines.push(format!("fma.rn{ftz}.{ty} o16, a16, b16, c16"));
             lines.push(format!("fma.rn{ftz}.relu.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn.oob.{ty} o16, a16, b16, c16"));
+            lines.push(format!("fma.rn.oob.relu.{ty}x2 o32, a32, b32, c32"));
             lines.push(format!("fma.rn{ftz}.{ty}x2 o32, a32, b32, c32"));
             lines.push(format!("add{ftz}.rn.{ty} o16, a16, b16").replace("add.ftz.rn", "add.rn.ftz"));
             lines.push(format!("mul{ftz}.rn.{ty}x2 o32, a32, b32").replace("mul.ftz.rn", "mul.rn.ftz"));
@@ -259,8 +327,13 @@ fn halves() {
     lines.push("cvt.rmi.f16.f16 o16, a16".to_owned());
     let mut all = triples(Format::F16, 8_192, 6);
     all.extend(triples(Format::BF16, 8_192, 7));
+    // The out-of-bounds NaN among the operands.
+    for at in 0..256usize {
+        let place = at * 61;
+        all[place][at % 3] = 0x7ff7;
+    }
     let lines = spelled(lines);
-    assert!(lines.len() >= 38, "{} lines", lines.len());
+    assert!(lines.len() >= 42, "{} lines", lines.len());
     // Of packed operations the upper half has other numbers.
     let swapped: Vec<[u64; 3]> = all.iter().rev().map(|&[a, b, c]| [c, a, b]).collect();
     let packed = all.iter().zip(&swapped);
@@ -436,5 +509,74 @@ fn integers() {
     }
     let lines = spelled(lines);
     assert!(lines.len() >= 540, "{} lines", lines.len());
+    results(&lines, &all);
+}
+
+/// Formats of 8, 6 and 4 bits, several values at once, and random bits: every pair of types that PTX has.
+#[test]
+fn narrow_formats() {
+    let narrow = ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"];
+    let wide = ["f16", "bf16", "f32", "tf32"];
+    let mut lines = Vec::new();
+    let mut line = |modifiers: &str, to: &str, from: &str, count: u32| {
+        let bits = |ty: &str| match ty {
+            "f32" | "tf32" => 32,
+            "f16" | "bf16" => 16 * count,
+            "e2m1" => 4 * count,
+            _ => 8 * count,
+        };
+        let random = if modifiers.contains(".rs") { ", c32" } else { "" };
+        let operands = match (from, count) {
+            ("f32", 4) => "{a32, b32, c32, a32}".to_owned(),
+            ("f32", 2) => "a32, b32".to_owned(),
+            _ => format!("a{}", bits(from)),
+        };
+        let named = |ty: &str| if count > 1 && ty != "f32" { format!("{ty}x{count}") } else { ty.to_owned() };
+        let mnemonic = format!("cvt{modifiers}.{}.{}", named(to), named(from));
+        lines.push(match (bits(to), bits(from)) {
+            (8, _) => format!(
+                "{{.reg .b8 t, z; mov.b16 {{t, z}}, 0; {mnemonic} t, {operands}{random}; mov.b16 o16, {{t, z}};}}"
+            ),
+            (_, 8) => {
+                format!("{{.reg .b8 a8, z; mov.b16 {{a8, z}}, a16; {mnemonic} o{}, {operands}{random};}}", bits(to))
+            }
+            (held, _) => format!("{mnemonic} o{held}, {operands}{random}"),
+        });
+    };
+    for (count, rounding, saturation, relu) in [2, 4].into_iter().flat_map(|count| {
+        let roundings = [".rn", ".rz", ".rs"].into_iter();
+        roundings.flat_map(move |rounding| {
+            let saturations = ["", ".satfinite"].into_iter();
+            saturations.flat_map(move |saturation| ["", ".relu"].map(|relu| (count, rounding, saturation, relu)))
+        })
+    }) {
+        for small in narrow {
+            for large in wide {
+                for modifiers in [format!("{rounding}{saturation}{relu}"), format!("{rounding}{relu}{saturation}")] {
+                    line(&modifiers, small, large, count);
+                    line(&modifiers, large, small, count);
+                }
+            }
+        }
+        for to in ["f16", "bf16", "tf32"] {
+            for modifiers in [format!("{rounding}{saturation}{relu}"), format!("{rounding}{relu}{saturation}")] {
+                line(&modifiers, to, "f32", count);
+            }
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    let lines = spelled(lines);
+    assert!(lines.len() >= 70, "{} lines: {lines:#?}", lines.len());
+    let mut all = triples(Format::F32, 2_048, 9);
+    // Near the ends and the halves of the narrow formats.
+    let mut generator = triples(Format::F16, 2_048, 10).into_iter();
+    for at in 0..2_048u64 {
+        let [a, b, c] = generator.next().unwrap_or_default();
+        let exponent = 117 + at % 30;
+        all.push([(exponent << 23) ^ (a << 12) ^ (b & 1) << 31, a | b << 16, c << 16 | a]);
+    }
+    all.extend((0..0x1_0000).step_by(17).map(|bits: u64| [bits | bits << 16, !bits & 0xffff, bits << 3]));
+    all.truncate(all.len() / BLOCK * BLOCK);
     results(&lines, &all);
 }

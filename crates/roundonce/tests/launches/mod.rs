@@ -95,7 +95,8 @@ impl Case {
             block: self.block,
             args,
             dynamic_shared: shared,
-            options: Options { profile: ready.profile, ..Options::default() },
+            // What takes long to compile runs too short to be worth it.
+            options: Options { profile: ready.profile, compile_limit: 1 << 24, ..Options::default() },
         };
         launch.run().unwrap_or_else(|error| panic!("{}: {error:?}", self.name))
     }

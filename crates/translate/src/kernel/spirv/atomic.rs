@@ -1,7 +1,7 @@
 //! Atomics on memory. What OpenCL has no instruction for is a loop that computes the new value and exchanges it where the
 //! old one still stands.
 
-use roundonce_arith::{Operation, Rounding};
+use roundonce_arith::{Format, Operation, Rounding};
 use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space, arrival};
 
 use super::body::{Body, Result};
@@ -41,7 +41,6 @@ impl Body<'_> {
                     operation.rounding == Rounding::NearestEven && !mode.toward_zero && mode.flush == operation.flush;
                 if is_native { (ty, None) } else { (int, Some(operation)) }
             }
-            AtomicKind::Float { .. } => return Err("an atomic sum of packed floats".to_owned()),
             _ => (int, None),
         };
         let pointer = self.pointer(*space, *address, *offset, ty, 1)?;
@@ -68,6 +67,16 @@ impl Body<'_> {
                 let new = self.read_as(*c, ty);
                 self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, relaxed, relaxed, new, value])
             }
+            AtomicKind::Float { operation, lanes: 2.. } => {
+                self.packed_loop(pointer, operation.format, value, |body, pair| {
+                    body.family(operation, &[pair[0], pair[1], Operand::ZERO])
+                })?
+            }
+            AtomicKind::FloatMinMax { max, format, lanes: 2.. } => {
+                self.packed_loop(pointer, *format, value, |body, pair| {
+                    body.extremum(*max, (*format, false), (false, false), pair)
+                })?
+            }
             AtomicKind::Float { .. } => match sum {
                 None => {
                     self.module.extension("SPV_EXT_shader_atomic_float_add");
@@ -82,10 +91,6 @@ impl Body<'_> {
                 })?,
             },
             AtomicKind::FloatMinMax { max, format, lanes: 1 } if format.width() == int.bits() => {
-                let flush = self.shape.mode(*format).flush;
-                if flush {
-                    return Err("an atomic extremum where the kernel flushes subnormals".to_owned());
-                }
                 self.exchange_loop(pointer, ty, |body, old| {
                     let old = body.scratch(old, ty);
                     let (value, of) = body.extremum(*max, (*format, false), (false, false), [old, *b])?;
@@ -104,7 +109,7 @@ impl Body<'_> {
                 Ok(body.select(ty, within, less, value))
             })?,
             AtomicKind::Arrive => self.exchange_loop(pointer, ty, |body, old| Ok(body.arrived(old, value)))?,
-            AtomicKind::FloatMinMax { .. } => return Err("an atomic extremum of packed floats".to_owned()),
+            AtomicKind::FloatMinMax { .. } => return Err("an atomic extremum in this format".to_owned()),
         };
         if let Some(d) = d {
             self.write(*d, old, ty);
@@ -129,6 +134,30 @@ impl Body<'_> {
         let next = self.emit(ty, "OpBitwiseOr", &[next, counts]);
         let next = self.emit(ty, "OpBitwiseOr", &[next, again]);
         self.select(ty, over, next, waits)
+    }
+
+    /// Of a word of two halves, each combined with a half of the operand.
+    fn packed_loop(
+        &mut self,
+        pointer: Id,
+        format: Format,
+        value: Id,
+        combine: impl Fn(&mut Self, [Operand; 2]) -> Result<(Id, Ty)>,
+    ) -> Result<Id> {
+        let (word, half) = (Ty::U32, Ty::U16);
+        if format.width() != half.bits() {
+            return Err("an atomic on packed floats in this format".to_owned());
+        }
+        self.exchange_loop(pointer, word, |body, old| {
+            let mut halves = [Id::Undef(half); 2];
+            for (place, result) in halves.iter_mut().enumerate() {
+                let pair = [old, value].map(|whole| body.extracted(whole, word, half.bits() * place as u32, half));
+                let pair = body.scratch_pair(pair, half);
+                let (combined, ty) = combine(body, pair)?;
+                *result = body.bitcast(combined, ty, half);
+            }
+            Ok(body.joined(word, halves[0], halves[1]))
+        })
     }
 
     /// The old value, once nothing has come between reading it and writing what is made of it.

@@ -35,8 +35,8 @@ struct Slot {
 /// Everywhere behind the write.
 const EVERYWHERE: u32 = u32::MAX;
 
-/// The widths of registers behind those of the kernel.
-const SCRATCH: [Width; 3] = [Width::B16, Width::B32, Width::B64];
+/// The widths of registers behind those of the kernel: two of each.
+const SCRATCH: [Width; 6] = [Width::B16, Width::B32, Width::B64, Width::B16, Width::B32, Width::B64];
 
 /// A kernel being written.
 pub(super) struct Body<'a> {
@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
     ) -> Body<'a> {
         let labels = kernel.blocks.iter().map(|_| module.label()).collect();
         let mut shape = Shape::of(kernel);
-        // Registers of no kernel, one of each width, for what an instruction is made of.
+        // Registers of no kernel, for what an instruction is made of.
         for width in SCRATCH {
             shape.homes.push(Home::Block);
             shape.types.push(Ty::of(width));
@@ -477,8 +477,17 @@ impl<'a> Body<'a> {
 
     /// A value as an operand.
     pub(super) fn scratch(&mut self, value: Id, ty: Ty) -> Operand {
+        self.scratch_at(0, value, ty)
+    }
+
+    /// Two values as operands.
+    pub(super) fn scratch_pair(&mut self, values: [Id; 2], ty: Ty) -> [Operand; 2] {
+        [self.scratch_at(0, values[0], ty), self.scratch_at(SCRATCH.len() / 2, values[1], ty)]
+    }
+
+    fn scratch_at(&mut self, first: usize, value: Id, ty: Ty) -> Operand {
         let place = SCRATCH.iter().position(|width| width.bits() == ty.bits()).unwrap_or(0);
-        let reg = Reg((self.kernel.registers.len() + place) as u32);
+        let reg = Reg((self.kernel.registers.len() + first + place) as u32);
         self.write(reg, value, ty);
         reg.into()
     }

@@ -1,8 +1,10 @@
 //! Instructions put together: a line each.
 
+use std::fmt::Write as _;
+
 use roundonce_ir::Special;
 
-use super::body::Body;
+use super::body::{Body, Result};
 use super::ids::{Id, Ty, Type};
 use super::module::Module;
 use super::shape::{Mode, index_of};
@@ -51,6 +53,45 @@ impl Body<'_> {
         id
     }
 
+    /// A function of the module's beside the kernels; a comment before it says what it is.
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        comment: &str,
+        result: Type,
+        params: &[Ty],
+        write: impl FnOnce(&mut Self, &[Id]) -> Result<Id>,
+    ) -> Result<Id> {
+        let id = self.module.named(name);
+        let types: Vec<Type> = params.iter().map(|&ty| ty.into()).collect();
+        let function_type = self.module.function_type(result, &types);
+        let given: Vec<Id> = params.iter().map(|_| self.module.temp()).collect();
+        let before = std::mem::take(&mut self.out);
+        let mut out = format!("; {comment}\n");
+        self.module.put(&mut out, id);
+        out.push_str(" = OpFunction ");
+        result.write(&mut out);
+        let _ = writeln!(out, " None {function_type}");
+        for (&param, &ty) in given.iter().zip(&types) {
+            self.module.put(&mut out, param);
+            out.push_str(" = OpFunctionParameter ");
+            ty.write(&mut out);
+            out.push('\n');
+        }
+        self.out = out;
+        let first = self.module.label();
+        self.label(first);
+        let value = write(self, &given);
+        if let Ok(value) = value {
+            self.effect("OpReturnValue", &[value]);
+        }
+        let text = std::mem::replace(&mut self.out, before);
+        value?;
+        self.module.functions.push_str(&text);
+        self.module.functions.push_str("OpFunctionEnd\n");
+        Ok(id)
+    }
+
     /// A function of OpenCL.std.
     pub(super) fn call(&mut self, ty: Ty, name: &str, args: &[Id]) -> Id {
         self.module.opencl();
@@ -65,6 +106,19 @@ impl Body<'_> {
             out.push(' ');
             self.module.put(&mut out, arg);
         }
+        out.push('\n');
+        self.out = out;
+        id
+    }
+
+    /// The sum of all threads of a scope.
+    pub(super) fn group_sum(&mut self, scope: Id, value: Id) -> Id {
+        let id = self.module.temp();
+        let mut out = std::mem::take(&mut self.out);
+        instruction(self.module, &mut out, id, Ty::U32.into(), "OpGroupIAdd", &[scope], "Reduce");
+        out.pop();
+        out.push(' ');
+        self.module.put(&mut out, value);
         out.push('\n');
         self.out = out;
         id

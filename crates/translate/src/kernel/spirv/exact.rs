@@ -5,11 +5,12 @@
 //! at most 51 bits in any direction as the exact value does. A quotient or a root of numbers of 24 bits is no number of 25
 //! bits unless it is exact, and then it is far enough from one that f64's own rounding loses nothing.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_ir::Operand;
 
 use super::body::{Body, Result};
 use super::ids::{Id, Ty};
+use super::narrow::Direction;
 
 const F64: Ty = Ty::F64;
 
@@ -17,7 +18,7 @@ impl Body<'_> {
     /// An operation of the family by f64.
     pub(super) fn expanded(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
         if operation.format == Format::F64 {
-            return Err(format!("f64 rounded {}", direction(operation.rounding)));
+            return self.directed(operation, args);
         }
         let widen = |body: &mut Self, at: usize, negate: bool| {
             body.as_f64(args[at], operation.operand_format(at), operation.flush, negate)
@@ -49,6 +50,44 @@ impl Body<'_> {
             }
         };
         self.narrowed(exact, operation.format, operation.rounding, operation.flush)
+    }
+
+    /// A multiply-add of sm_1x: the product is cut to 24 bits, and results that are subnormal when delivered are flushed.
+    pub(super) fn truncated(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
+        let Operation { format, flush, negate_product, negate_addend, .. } = *operation;
+        if format != Format::F32 || operation.operand_formats.is_some() {
+            return Err("a product cut to 24 bits in another format than f32".to_owned());
+        }
+        let (word, int) = (|bits: u64| Id::constant(Ty::U32, bits), Ty::U32);
+        let first = self.as_f64(args[0], format, flush, negate_product)?;
+        let second = self.as_f64(args[1], format, flush, false)?;
+        let addend = self.as_f64(args[2], format, flush, negate_addend)?;
+        let product = self.emit(F64, "OpFMul", &[first, second]);
+        let bits = self.bitcast(product, F64, Ty::U64);
+        let below = Format::F64.frac_bits() - format.frac_bits();
+        let cut = self.emit(Ty::U64, "OpBitwiseAnd", &[bits, Id::constant(Ty::U64, u64::MAX << below)]);
+        let cut = self.bitcast(cut, Ty::U64, F64);
+        let sum = self.sum_to_odd(cut, addend, Rounding::NearestEven);
+        let bits = self.bitcast(sum, F64, Ty::U64);
+        let mut result = self.delivered(format, format, bits, Direction::Nearest, true);
+        if flush {
+            let value = self.bitcast(result, int, Ty::F32);
+            let value = self.flushed(value, Ty::F32);
+            result = self.bitcast(value, Ty::F32, int);
+        }
+        // Where the addend is a zero, `mul` and `add`.
+        let mul = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
+        let (apart, ty) = self.family(&mul, args)?;
+        let apart = self.scratch(apart, ty);
+        let add = Operation { op: ArithOp::Add, clamp: Clamp::None, negate_product: false, ..*operation };
+        let (apart, ty) = self.family(&add, &[apart, args[2], Operand::ZERO])?;
+        let apart = self.bitcast(apart, ty, int);
+        let addend = self.read_as(args[2], int);
+        let counts = if flush { format.infinity() } else { format.magnitude_mask() };
+        let rest = self.emit(int, "OpBitwiseAnd", &[addend, word(counts)]);
+        let zero = self.emit(Ty::Bool, "OpIEqual", &[rest, word(0)]);
+        let result = self.select(int, zero, apart, result);
+        Ok((self.bitcast(result, int, Ty::F32), Ty::F32))
     }
 
     /// A quotient, rounded once.
@@ -112,7 +151,7 @@ impl Body<'_> {
     }
 
     /// a + b rounded to odd. An exact zero sum has the sign that a direction gives it.
-    fn sum_to_odd(&mut self, a: Id, b: Id, rounding: Rounding) -> Id {
+    pub(super) fn sum_to_odd(&mut self, a: Id, b: Id, rounding: Rounding) -> Id {
         let sum = self.emit(F64, "OpFAdd", &[a, b]);
         // Two-sum: what the rounding left.
         let second = self.emit(F64, "OpFSub", &[sum, a]);

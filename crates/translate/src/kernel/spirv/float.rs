@@ -1,7 +1,7 @@
 //! Floating-point arithmetic that is one instruction under the kernel's modes, and what surrounds it: signs, clamps,
 //! comparisons, extrema.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use roundonce_ir::{Class, Comparand, Comparison, Function, Operand, Signedness};
 
 use super::body::{Body, Result};
@@ -13,12 +13,10 @@ impl Body<'_> {
     pub(super) fn family(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
         let ty = Ty::of_format(operation.format);
         if operation.oob {
-            return Err("an out-of-bounds NaN (`.oob`)".to_owned());
-        }
-        if operation.op == ArithOp::TruncatedMulAdd {
-            return Err("a product cut to 24 bits, as sm_1x had it".to_owned());
+            return self.unless_out_of_bounds(operation, args);
         }
         let (value, ty) = match ty {
+            _ if operation.op == ArithOp::TruncatedMulAdd => self.truncated(operation, args)?,
             Some(ty) if is_plain(operation) && self.is_native(operation) => (self.native(operation, ty, args)?, ty),
             _ => self.expanded(operation, args)?,
         };
@@ -26,6 +24,22 @@ impl Body<'_> {
             return Ok((self.clamped_bits(operation, value), ty));
         };
         Ok((self.clamped(operation.clamp, value, float), ty))
+    }
+
+    /// +0 where an operand is the out-of-bounds NaN.
+    fn unless_out_of_bounds(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
+        if operation.operand_formats.is_some() || operation.format.width() != 16 {
+            return Err("an out-of-bounds NaN (`.oob`) in this format".to_owned());
+        }
+        let (value, ty) = self.family(&Operation { oob: false, ..*operation }, args)?;
+        let mut bits = self.bitcast(value, ty, Ty::U16);
+        for &arg in args.iter().take(operation.op.arity()) {
+            let operand = self.read_as(arg, Ty::U16);
+            let outside = Id::constant(Ty::U16, Profile::NVIDIA.oob_nan);
+            let outside = self.emit(Ty::Bool, "OpIEqual", &[operand, outside]);
+            bits = self.select(Ty::U16, outside, Id::constant(Ty::U16, 0), bits);
+        }
+        Ok((bits, Ty::U16))
     }
 
     /// Whether the modes say an operation's rounding and its flush.

@@ -3,7 +3,8 @@
 //! OpenCL does not say which invocations are one subgroup; that they are 32 neighbours is noted as a warning. Only what all
 //! lanes take part in has a counterpart: a subgroup has no masks.
 
-use roundonce_ir::{Operand, Reg, ShuffleMode, Special, VoteMode};
+use roundonce_arith::Format;
+use roundonce_ir::{Operand, Reduction, Reg, ShuffleMode, Special, VoteMode, Width};
 use roundonce_isa::Version;
 
 use super::super::location;
@@ -19,7 +20,7 @@ const ORDERED: u64 = 0x8 | 0x100 | 0x200;
 
 impl Body<'_> {
     /// Notes that a warp is a subgroup, and that all of it takes part.
-    fn warp(&mut self, mask: Option<Operand>) -> Result {
+    pub(super) fn warp(&mut self, mask: Option<Operand>) -> Result {
         if let Some(mask) = mask
             && self.read_as(mask, U32).known() != Some(U32.mask())
         {
@@ -88,14 +89,29 @@ impl Body<'_> {
         let compare = if mode == ShuffleMode::Up { "OpSGreaterThanEqual" } else { "OpSLessThanEqual" };
         let in_range = self.emit(Ty::Bool, compare, &[from, last]);
         let from = self.select(U32, in_range, from, lane);
-        self.module.capability("SubgroupShuffleINTEL");
-        self.module.extension("SPV_INTEL_subgroups");
-        let value = self.emit(U32, "OpSubgroupShuffleINTEL", &[a, from]);
+        let value = self.shuffle_from(a, from);
         self.write(d, value, U32);
         if let Some(p) = p {
             self.write(p, in_range, Ty::Bool);
         }
         Ok(())
+    }
+
+    /// A value of 32 or 64 bits from another lane.
+    pub(super) fn shuffle_wide(&mut self, value: Id, ty: Ty, lane: Id) -> Id {
+        if ty != Ty::U64 {
+            return self.shuffle_from(value, lane);
+        }
+        let halves = [0, 32].map(|shift| self.extracted(value, Ty::U64, shift, U32));
+        let [low, high] = halves.map(|half| self.shuffle_from(half, lane));
+        self.joined(Ty::U64, low, high)
+    }
+
+    /// A value of 32 bits from another lane.
+    pub(super) fn shuffle_from(&mut self, value: Id, lane: Id) -> Id {
+        self.module.capability("SubgroupShuffleINTEL");
+        self.module.extension("SPV_INTEL_subgroups");
+        self.emit(U32, "OpSubgroupShuffleINTEL", &[value, lane])
     }
 
     pub(super) fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, mask: Option<Operand>) -> Result {
@@ -116,6 +132,82 @@ impl Body<'_> {
             }
         };
         self.write(d, value, Ty::Bool);
+        Ok(())
+    }
+
+    /// The lanes that hold a lane's value: each is asked.
+    pub(super) fn matching(
+        &mut self,
+        (d, p): (Reg, Option<Reg>),
+        all: bool,
+        width: Width,
+        a: Operand,
+        mask: Operand,
+    ) -> Result {
+        self.warp(Some(mask))?;
+        let ty = Ty::of(width);
+        let value = self.read_as(a, ty);
+        let here = self.ballot(Id::constant(Ty::Bool, 1));
+        let same = |body: &mut Self, lane: u64| {
+            let other = body.shuffle_wide(value, ty, Id::constant(U32, lane));
+            body.emit(Ty::Bool, "OpIEqual", &[value, other])
+        };
+        if all {
+            // The first lane is always here.
+            let equal = same(self, 0);
+            let every = self.asked("OpSubgroupAllKHR", equal);
+            let lanes = self.select(U32, every, here, Id::constant(U32, 0));
+            self.write(d, lanes, U32);
+            if let Some(p) = p {
+                self.write(p, every, Ty::Bool);
+            }
+            return Ok(());
+        }
+        let mut lanes = Id::constant(U32, 0);
+        for lane in 0..32 {
+            let equal = same(self, lane);
+            let bit = self.select(U32, equal, Id::constant(U32, 1 << lane), Id::constant(U32, 0));
+            lanes = self.emit(U32, "OpBitwiseOr", &[lanes, bit]);
+        }
+        let lanes = self.emit(U32, "OpBitwiseAnd", &[lanes, here]);
+        self.write(d, lanes, U32);
+        Ok(())
+    }
+
+    /// The values of all lanes combined, pair by pair, to the first lane's, which it gives to all.
+    pub(super) fn reduce(&mut self, d: Reg, reduction: Reduction, a: Operand, mask: Operand) -> Result {
+        self.warp(Some(mask))?;
+        let lane = self.number(Special::Lane)?.0;
+        let mut value = self.read_as(a, U32);
+        if let Reduction::Float { abs: true, .. } = reduction {
+            let magnitude = Id::constant(U32, Format::F32.magnitude_mask());
+            value = self.emit(U32, "OpBitwiseAnd", &[value, magnitude]);
+        }
+        let here = self.ballot(Id::constant(Ty::Bool, 1));
+        for step in [16, 8, 4, 2, 1] {
+            let from = self.emit(U32, "OpIAdd", &[lane, Id::constant(U32, step)]);
+            let from = self.emit(U32, "OpBitwiseAnd", &[from, Id::constant(U32, 31)]);
+            let other = self.shuffle_from(value, from);
+            let pair = self.scratch_pair([value, other], U32);
+            let combined = match reduction {
+                Reduction::Int(op) => {
+                    self.integer(op, Width::B32, &[pair[0], pair[1], Operand::ZERO, Operand::ZERO])?.0
+                }
+                Reduction::Float { max, nan, .. } => {
+                    let (combined, ty) = self.extremum(max, (Format::F32, false), (nan, false), pair)?;
+                    self.bitcast(combined, ty, U32)
+                }
+            };
+            // Of lanes that are not here nothing comes, nor from beyond the last.
+            let bit = self.emit(U32, "OpShiftRightLogical", &[here, from]);
+            let bit = self.emit(U32, "OpBitwiseAnd", &[bit, Id::constant(U32, 1)]);
+            let is_here = self.emit(Ty::Bool, "OpINotEqual", &[bit, Id::constant(U32, 0)]);
+            let above = self.emit(Ty::Bool, "OpUGreaterThan", &[from, lane]);
+            let counts = self.emit(Ty::Bool, "OpLogicalAnd", &[is_here, above]);
+            value = self.select(U32, counts, combined, value);
+        }
+        let value = self.shuffle_from(value, Id::constant(U32, 0));
+        self.write(d, value, U32);
         Ok(())
     }
 

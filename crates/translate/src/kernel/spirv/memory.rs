@@ -163,12 +163,13 @@ impl Body<'_> {
         }
         let ty = Type::Pointer(class, of, count);
         let bytes = i64::from(of.bits() / 8) * i64::from(count);
-        let mut number = self.read_as(address, Ty::U64);
+        let wide = self.module.address();
+        let mut number = self.read_as(address, wide);
         let mut steps = 0;
         if offset % bytes == 0 {
             steps = offset / bytes;
         } else {
-            number = self.emit(Ty::U64, "OpIAdd", &[number, Id::constant(Ty::U64, offset as u64)]);
+            number = self.emit(wide, "OpIAdd", &[number, Id::constant(wide, offset as u64)]);
         }
         let known = self.pointers.iter().find(|(of, to, _)| *of == number && *to == ty);
         let base = match known {
@@ -186,7 +187,10 @@ impl Body<'_> {
     fn stepped(&mut self, ty: Type, base: Id, steps: i64) -> Id {
         match steps {
             0 => base,
-            _ => self.emit(ty, "OpInBoundsPtrAccessChain", &[base, Id::constant(Ty::U64, steps as u64)]),
+            _ => {
+                let steps = Id::constant(self.module.address(), steps as u64);
+                self.emit(ty, "OpInBoundsPtrAccessChain", &[base, steps])
+            }
         }
     }
 
@@ -257,6 +261,9 @@ impl Body<'_> {
             return Ok(window);
         }
         self.needs_opencl_2("a generic address")?;
+        if self.module.address() != Ty::U64 {
+            return Err("a generic address of 32 bits".to_owned());
+        }
         let first = self.first(which)?;
         let generic = self.early(Type::Pointer(Class::Generic, Ty::U8, 1), "OpPtrCastToGeneric", &[first], "");
         let number = self.early(Ty::U64, "OpConvertPtrToU", &[generic], "");
@@ -416,10 +423,11 @@ impl Body<'_> {
                 let number = match self.params.numbers[index] {
                     Some(number) => number,
                     None => {
-                        let number = self.early(Ty::U64, "OpConvertPtrToU", &[id], "");
+                        let number = self.early(self.module.address(), "OpConvertPtrToU", &[id], "");
                         *self.params.numbers[index].insert(number)
                     }
                 };
+                let number = self.resize(number, self.module.address(), Ty::U64);
                 Ok((self.piece(number, Ty::U64, inside as u32, wanted), wanted))
             }
             Given::Block(id) => {
@@ -459,7 +467,10 @@ impl Body<'_> {
     }
 
     /// A vector of some values. Not every reader takes OpCompositeConstruct of what is no constant.
-    fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+    pub(super) fn vector(&mut self, ty: Ty, parts: &[Id]) -> Id {
+        if let [only] = *parts {
+            return only;
+        }
         let count = parts.len() as u8;
         let mut all = Id::UndefVector(ty, count);
         for (place, &part) in parts.iter().enumerate() {

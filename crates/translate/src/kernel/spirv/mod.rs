@@ -2,7 +2,9 @@
 //!
 //! A kernel is its blocks, one for one; registers are results where they can be and variables elsewhere. Rounding and
 //! subnormals are said by execution modes (SPV_KHR_float_controls), and contraction is off; what the modes cannot say is
-//! computed in f64 and rounded once (`exact`), and what SPIR-V leaves undefined of integers is chosen (`integer`).
+//! computed in f64 and rounded once (`exact`), directions of f64 on integers (`double`), and what SPIR-V leaves undefined of
+//! integers is chosen (`integer`). Formats that kernels have no type of are taken apart and put together by
+//! their fields (`narrow`). A matrix multiply-add calls functions, one a kind (`matrix`), that call one for each element (`dot`).
 //!
 //! Reading order: `shape` (what is known of a kernel), `body` (values and blocks), `emit`, `memory`, `operation` (the table), then
 //! one file a family.
@@ -10,26 +12,29 @@
 mod atomic;
 mod body;
 mod convert;
+mod dot;
+mod double;
 mod emit;
 mod exact;
 mod float;
 mod group;
 mod ids;
 mod integer;
+mod matrix;
 mod memory;
 mod module;
+mod narrow;
 mod operation;
 mod shape;
 
 use std::fmt::Write as _;
 
 use roundonce_ir::{Kernel, Program, scalarize};
-use roundonce_isa::{Finding, Location, Version};
+use roundonce_isa::{Finding, Version};
 
 use super::{Options, Translation, space_questions};
-use crate::rules;
 use body::Body;
-use ids::Type;
+use ids::{Ty, Type};
 use memory::Parameters;
 use module::Module;
 
@@ -47,12 +52,8 @@ use module::Module;
 /// assert!(text.contains("OpEntryPoint Kernel %nothing \"nothing\"\n"));
 /// ```
 pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Vec<Finding>> {
-    if program.address_bits != 64 {
-        let what = format!("addresses of {} bits: kernels are written for 64", program.address_bits);
-        return Err(vec![rules::NO_COUNTERPART.finding(Location::Whole, what)]);
-    }
     let environment = options.environment();
-    let mut module = Module::new();
+    let mut module = Module::new(if program.address_bits == 32 { Ty::U32 } else { Ty::U64 });
     let mut findings = Vec::new();
     let names: Vec<_> = program.kernels.iter().map(|kernel| module.named(&kernel.name)).collect();
     let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);
@@ -86,7 +87,7 @@ impl Body<'_> {
     fn written(mut self, name: ids::Id) -> Written {
         let params = std::mem::take(&mut self.params.declared);
         let types: Vec<Type> = params.iter().map(|&(_, ty)| ty).collect();
-        let function_type = self.module.function_type(&types);
+        let function_type = self.module.function_type(Type::Void, &types);
         let kernel: &Kernel = self.kernel;
         let mut out = std::mem::take(&mut self.module.functions);
         self.module.put(&mut out, name);

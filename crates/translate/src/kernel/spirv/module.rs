@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use roundonce_arith::{Dot, Rounding};
+use roundonce_ir::MatrixMultiply;
 use roundonce_spirv::float_literal;
 
 use super::ids::{Class, Id, Ty, Type, push_number, write_constant};
@@ -30,6 +32,8 @@ pub(super) struct Module {
     capabilities: BTreeSet<&'static str>,
     extensions: BTreeSet<&'static str>,
     uses_opencl: bool,
+    /// Addresses have 32 bits.
+    is_short: bool,
     pub(super) entry_points: String,
     pub(super) modes: String,
     strings: String,
@@ -49,17 +53,27 @@ pub(super) struct Module {
     built_ins: Vec<(&'static str, Id)>,
     /// The last line of the source whose comments have been repeated.
     pub(super) commented: u32,
+    /// The functions of matrix multiply-adds.
+    pub(super) dots: Vec<(Dot, Id)>,
+    pub(super) matrices: Vec<(MatrixMultiply, Id)>,
+    /// Fused multiply-adds of f64, by direction.
+    pub(super) directed: Vec<(Rounding, Id)>,
     temps: u32,
     labels: u32,
 }
 
 impl Module {
-    pub(super) fn new() -> Module {
+    pub(super) fn new(address: Ty) -> Module {
         let taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
-        let mut module = Module { taken, ..Module::default() };
+        let mut module = Module { taken, is_short: address == Ty::U32, ..Module::default() };
         module.capability("Addresses");
         module.capability("Kernel");
         module
+    }
+
+    /// The integer that an address is.
+    pub(super) const fn address(&self) -> Ty {
+        if self.is_short { Ty::U32 } else { Ty::U64 }
     }
 
     pub(super) fn capability(&mut self, name: &'static str) {
@@ -88,7 +102,7 @@ impl Module {
         }
         // Types and constants begin with a type's name, labels with `L`.
         let reserved = TAKEN.iter().any(|taken| id.strip_prefix(taken).is_some_and(|rest| rest.starts_with('_')))
-            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "undef_", "block_", "fn_", "init_", "file_"]
+            || ["ptr_", "arr_", "struct_", "v2", "v3", "v4", "v8", "undef_", "block_", "fn_", "init_", "file_"]
                 .iter()
                 .any(|p| id.starts_with(p));
         if reserved {
@@ -224,6 +238,9 @@ impl Module {
         if let Type::Array(_, count) = ty {
             self.constant(Ty::U32, count.into());
         }
+        if let Type::Vector(_, 5..) = ty {
+            self.capability("Vector16");
+        }
         if let Type::Pointer(Class::Generic, ..) = ty {
             self.capability("GenericPointer");
         }
@@ -261,10 +278,12 @@ impl Module {
         self.globals = line;
     }
 
-    /// The type of a kernel with such parameters, as written.
-    pub(super) fn function_type(&mut self, params: &[Type]) -> String {
-        self.need(Type::Void);
+    /// The type of a function with such a result and such parameters, as written.
+    pub(super) fn function_type(&mut self, result: Type, params: &[Type]) -> String {
+        self.need(result);
         let (mut name, mut of) = ("%fn".to_owned(), String::new());
+        let mut made = String::new();
+        result.write(&mut made);
         for &param in params {
             self.need(param);
             of.push(' ');
@@ -273,8 +292,11 @@ impl Module {
             param.write(&mut name);
             name.replace_range(at..=at, "_");
         }
+        if result != Type::Void {
+            let _ = write!(name, "_to_{}", &made[1..]);
+        }
         if self.others.insert(name.clone()) {
-            let _ = writeln!(self.globals, "{name} = OpTypeFunction %void{of}");
+            let _ = writeln!(self.globals, "{name} = OpTypeFunction {made}{of}");
         }
         name
     }
@@ -367,7 +389,8 @@ impl Module {
         if self.uses_opencl {
             out.push_str("%opencl = OpExtInstImport \"OpenCL.std\"\n");
         }
-        out.push_str("OpMemoryModel Physical64 OpenCL\n");
+        let addresses = if self.is_short { "Physical32" } else { "Physical64" };
+        let _ = writeln!(out, "OpMemoryModel {addresses} OpenCL");
         for section in
             [self.entry_points, self.modes, self.strings, self.names, self.decorations, self.globals, self.functions]
         {

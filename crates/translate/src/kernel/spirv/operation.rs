@@ -110,9 +110,8 @@ impl Body<'_> {
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;
             }
-            Op::Barrier { kind: BarrierKind::Wait, id: Operand::Imm(0), count: None } => {
-                let [execution, memory] = [WORKGROUP; 2].map(|scope| Id::constant(Ty::U32, scope));
-                self.effect("OpControlBarrier", &[execution, memory, Id::constant(Ty::U32, ORDERED)]);
+            Op::Barrier { kind, id: Operand::Imm(0), count: None } if *kind != BarrierKind::Arrive => {
+                self.barrier(*kind)?;
             }
             Op::Barrier { .. } => return Err("a barrier other than of all threads and number 0".to_owned()),
             Op::Fence => {
@@ -128,9 +127,7 @@ impl Body<'_> {
             Op::Unsupported { message, .. } => return Err(message.clone()),
             Op::Remainder { .. } => return Err("a remainder of floats".to_owned()),
             Op::Scale { .. } => return Err("a product with a power of two".to_owned()),
-            Op::ConvertPacked { .. } => {
-                return Err("a conversion of several values, or of formats of 8 bits".to_owned());
-            }
+            Op::ConvertPacked { d, conversion, args } => self.convert_packed(*d, conversion, args)?,
             Op::ImageLoad { .. }
             | Op::ImageStore { .. }
             | Op::ImageAddress { .. }
@@ -141,11 +138,35 @@ impl Body<'_> {
             Op::Vote { d, mode, a, mask } => self.vote(*d, *mode, *a, *mask)?,
             Op::ActiveMask { d } => self.active_mask(*d)?,
             Op::Elect { d, p, mask } => self.elect(*d, *p, *mask)?,
-            Op::Match { .. } => return Err("lanes of a warp with the same value".to_owned()),
-            Op::Reduce { .. } => return Err("a reduction over a warp".to_owned()),
-            Op::MultiplyMatrices { .. } => return Err("a matrix multiply-add".to_owned()),
+            Op::Match { d, p, all, width, a, mask } => self.matching((*d, *p), *all, *width, *a, *mask)?,
+            Op::Reduce { d, reduction, a, mask } => self.reduce(*d, *reduction, *a, *mask)?,
+            Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
+                self.multiply_matrices(multiply, d, [a, b, c], scales.as_ref())?;
+            }
             Op::Print { .. } => return Err("`vprintf`".to_owned()),
         }
+        Ok(())
+    }
+
+    /// All threads of a block wait for each other, and may be asked something.
+    fn barrier(&mut self, kind: BarrierKind) -> Result {
+        let block = Id::constant(Ty::U32, WORKGROUP);
+        self.effect("OpControlBarrier", &[block, block, Id::constant(Ty::U32, ORDERED)]);
+        let (d, ty, value) = match kind {
+            BarrierKind::Wait | BarrierKind::Arrive => return Ok(()),
+            BarrierKind::Reduce { d, p, all } => {
+                let p = self.read_as(p, Ty::Bool);
+                (d, Ty::Bool, self.emit(Ty::Bool, if all { "OpGroupAll" } else { "OpGroupAny" }, &[block, p]))
+            }
+            BarrierKind::Count { d, p } => {
+                let p = self.read_as(p, Ty::Bool);
+                let one = self.resize(p, Ty::Bool, Ty::U32);
+                (d, Ty::U32, self.group_sum(block, one))
+            }
+        };
+        self.needs_opencl_2("a question to a whole block")?;
+        self.module.capability("Groups");
+        self.write(d, value, ty);
         Ok(())
     }
 
@@ -159,7 +180,7 @@ impl Body<'_> {
     }
 
     /// Some bits of a wider value.
-    fn extracted(&mut self, value: Id, whole: Ty, shift: u32, part: Ty) -> Id {
+    pub(super) fn extracted(&mut self, value: Id, whole: Ty, shift: u32, part: Ty) -> Id {
         if let Some(known) = value.known() {
             return Id::constant(part, known >> shift);
         }
@@ -178,9 +199,10 @@ impl Body<'_> {
     pub(super) fn number(&mut self, special: Special) -> Result<(Id, Ty)> {
         let axes = |body: &mut Self, name: &'static str, axis: u8| {
             let id = body.special(special, |body| {
-                let all = body.built_in(name, Type::Vector(Ty::U64, 3));
-                let one = body.early(Ty::U64, "OpCompositeExtract", &[all], &axis.to_string());
-                body.early(Ty::U32, "OpUConvert", &[one], "")
+                let wide = body.module.address();
+                let all = body.built_in(name, Type::Vector(wide, 3));
+                let one = body.early(wide, "OpCompositeExtract", &[all], &axis.to_string());
+                if wide == Ty::U32 { one } else { body.early(Ty::U32, "OpUConvert", &[one], "") }
             });
             Ok((id, Ty::U32))
         };
@@ -192,8 +214,9 @@ impl Body<'_> {
             Special::Address(variable) => {
                 let variable = self.variables.get(variable as usize).copied();
                 let variable = variable.ok_or("a variable that is not there")?;
-                let id = self.special(special, |body| body.early(Ty::U64, "OpConvertPtrToU", &[variable], ""));
-                Ok((id, Ty::U64))
+                let wide = self.module.address();
+                let id = self.special(special, |body| body.early(wide, "OpConvertPtrToU", &[variable], ""));
+                Ok((id, wide))
             }
             Special::SharedWindow => Ok((self.window(0)?, Ty::U64)),
             Special::LocalWindow => Ok((self.window(1)?, Ty::U64)),

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{
-    AtomicKind, Comparand, Dominators, Instruction, Kernel, Liveness, Op, Operand, Reg, Role, Scalar, Terminator,
+    AtomicKind, Comparand, Dominators, Instruction, Kernel, Liveness, Op, Operand, Reduction, Reg, Role, Scalar,
+    Terminator,
 };
 
 use super::ids::Ty;
@@ -71,6 +72,7 @@ pub(super) fn is_pure(op: &Op) -> bool {
             | Op::Classify { .. }
             | Op::Select { .. }
             | Op::Convert { .. }
+            | Op::ConvertPacked { .. }
             | Op::Int { .. }
             | Op::Pack { .. }
             | Op::Extract { .. }
@@ -287,6 +289,8 @@ fn want(op: &Op, wants: &mut [Wants; 3]) {
             subnormals(*format, *flush);
             wants[2].nearest = true;
         }
+        Op::Atomic { kind: AtomicKind::FloatMinMax { format, .. }, .. } => subnormals(*format, false),
+        Op::Reduce { reduction: Reduction::Float { .. }, .. } => subnormals(Format::F32, false),
         Op::Scale { format, flush, .. } => subnormals(*format, *flush),
         Op::MinMax { format, flush, .. } => subnormals(*format, *flush),
         Op::Approximate { format, flush, .. } => {
@@ -294,6 +298,7 @@ fn want(op: &Op, wants: &mut [Wants; 3]) {
             wants[index_of(format.width())].nearest = true;
         }
         Op::Compare { of: Comparand::Float { format, flush }, .. } => subnormals(*format, *flush),
+        Op::ConvertPacked { .. } | Op::MultiplyMatrices { .. } => wants[2].nearest = true,
         Op::Sign { format, flush: true, .. } => subnormals(*format, true),
         Op::Convert { to, from, flush, integral, .. } => {
             // An f16's subnormals are normal numbers of the other formats, and what is flushed of f32 alone.
