@@ -207,7 +207,7 @@ fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, NoAnswer> {
             return Err(NoAnswer::Unsupported(format!("{called} is an image or a sampler: the command takes those")));
         }
         if let Some(elements) = Elements::parse(value).transpose().map_err(NoAnswer::Input)? {
-            return Ok((kernel::array_argument(param, &elements.bytes), Some(elements.ty)));
+            return Ok((kernel::array_argument(param, elements.bytes), Some(elements.ty)));
         }
         if param.passing == Passing::Buffer {
             let message = format!("{called} is a buffer: expected {WRITTEN}, found `{value}`");

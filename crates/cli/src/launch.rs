@@ -485,7 +485,7 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             Err(_) => None,
         };
         args.push(match &mut array {
-            Some(array) => kernel::array_argument(param, &std::mem::take(&mut array.bytes)),
+            Some(array) => kernel::array_argument(param, std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
                 let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);
                 return Err(Failure::Input(message));

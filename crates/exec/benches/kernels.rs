@@ -8,7 +8,8 @@
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
-//! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16.
+//! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
+//! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other.
 #![allow(missing_docs)]
 
 #[path = "common/halves.rs"]
@@ -17,6 +18,8 @@ mod halves;
 mod native;
 #[path = "common/scaling.rs"]
 mod scaling;
+#[path = "common/waits.rs"]
+mod waits;
 
 use cpu_time::ProcessTime;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
@@ -293,6 +296,7 @@ fn main() {
     match &filter[..] {
         "scaling" => return scaling::print(),
         "halves" => return halves::print(),
+        "waits" => return waits::print(),
         _ => {}
     }
     println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");

@@ -48,6 +48,12 @@ impl Cfg {
         }
         Cfg { priority: rank, ipdom: meets }
     }
+
+    /// By block, those that lead to it.
+    pub fn predecessors(kernel: &Kernel) -> Vec<Vec<usize>> {
+        let successors: Vec<Vec<usize>> = kernel.blocks.iter().map(|block| block.terminator.successors()).collect();
+        reversed(&successors)
+    }
 }
 
 /// The edges of a graph turned round.

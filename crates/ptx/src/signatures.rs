@@ -10,7 +10,7 @@ use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type, is_type};
 use roundonce_isa::{Gate, Version};
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// One row as it is written.
 pub(crate) struct Row {
@@ -123,19 +123,31 @@ pub(crate) enum Misfit<'s, 'w> {
     Missing(&'s Slot),
 }
 
-static SIGNATURES: LazyLock<HashMap<&'static str, Vec<Signature>>> = LazyLock::new(|| {
-    let mut all: HashMap<&'static str, Vec<Signature>> = HashMap::new();
-    for row in table::ROWS.iter().chain(memory::ROWS) {
-        for name in row.names.split(' ') {
-            all.entry(name).or_default().push(row.signature());
+/// By opcode, its rows, and what they say once it was asked for: a module has few opcodes.
+struct OnDemand<R: 'static, T>(HashMap<&'static str, (Vec<&'static R>, OnceLock<Vec<T>>)>);
+
+impl<R, T> OnDemand<R, T> {
+    fn new(rows: impl Iterator<Item = &'static R>, names: impl Fn(&'static R) -> &'static str) -> OnDemand<R, T> {
+        let mut all: HashMap<&'static str, (Vec<&'static R>, OnceLock<Vec<T>>)> = HashMap::new();
+        for row in rows {
+            for name in names(row).split(' ') {
+                all.entry(name).or_default().0.push(row);
+            }
         }
+        OnDemand(all)
     }
-    all
-});
+    fn of(&self, opcode: &str, read: impl Fn(&'static R) -> T) -> &[T] {
+        let Some((rows, made)) = self.0.get(opcode) else { return &[] };
+        made.get_or_init(|| rows.iter().map(|&row| read(row)).collect())
+    }
+}
+
+static SIGNATURES: LazyLock<OnDemand<Row, Signature>> =
+    LazyLock::new(|| OnDemand::new(table::ROWS.iter().chain(memory::ROWS), |row| row.names));
 
 /// The signatures of an opcode; none if it is not checked by them.
 pub(crate) fn of(opcode: &str) -> &'static [Signature] {
-    SIGNATURES.get(opcode).map_or(&[], Vec::as_slice)
+    SIGNATURES.of(opcode, Row::signature)
 }
 
 impl Row {
@@ -289,20 +301,16 @@ pub(crate) fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'st
 }
 
 /// By opcode, words and their gates.
-static WORD_GATES: LazyLock<HashMap<&'static str, Vec<WordsGated>>> = LazyLock::new(|| {
-    let mut all: HashMap<_, Vec<WordsGated>> = HashMap::new();
-    for gate in table::WORDS {
-        for name in gate.names.split(' ') {
-            all.entry(name).or_default().push((choices(gate.words), &gate.gate));
-        }
-    }
-    all
-});
+static WORD_GATES: LazyLock<OnDemand<WordGate, WordsGated>> =
+    LazyLock::new(|| OnDemand::new(table::WORDS.iter(), |gate| gate.names));
 type WordsGated = (Vec<&'static str>, &'static Gate);
 
 /// What some of the modifiers need.
 pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
-    let Some(gates) = WORD_GATES.get(opcode) else { return Vec::new() };
+    let gates = WORD_GATES.of(opcode, |gate| (choices(gate.words), &gate.gate));
+    if gates.is_empty() {
+        return Vec::new();
+    }
     let mut words = written.to_vec();
     if !words.iter().any(|word| space_name(word).is_some()) {
         words.push(table::GENERIC);
@@ -348,24 +356,22 @@ fn accepts(ty: &str, register: &str, relaxed: bool) -> bool {
     }
 }
 
-/// By type: the registers that hold it, and those that hold it in their low bits.
-static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLock::new(|| {
-    let of = |ty, relaxed| REGISTERS.iter().copied().filter(|register| accepts(ty, register, relaxed)).collect();
-    let mut all: HashMap<_, _> = crate::types::names().map(|ty| (ty, [of(ty, false), of(ty, true)])).collect();
-    let numbers = vec![".b32", ".u32", ".s32"];
-    all.insert("n", [numbers.clone(), numbers.clone()]);
-    all.insert("r", [numbers.clone(), numbers]);
-    let conditions = vec![".b32", ".u32", ".s32", ".pred"];
-    all.insert("c", [conditions.clone(), conditions]);
-    let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
-    all.insert("g", [addresses.clone(), addresses]);
-    all
-});
+/// By type: the registers that hold it, and those that hold it in their low bits, once they were asked for.
+static HOLDERS: LazyLock<HashMap<&'static str, [OnceLock<Vec<&'static str>>; 2]>> =
+    LazyLock::new(|| crate::types::names().map(|ty| (ty, Default::default())).collect());
 
 /// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant,
 /// `c`: one or a predicate, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
-    HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
+    match ty {
+        "n" | "r" => &[".b32", ".u32", ".s32"],
+        "c" => &[".b32", ".u32", ".s32", ".pred"],
+        "g" => &[".b32", ".u32", ".s32", ".b64", ".u64", ".s64"],
+        _ => HOLDERS.get(ty).map_or(&[], |all| {
+            let accepting = || REGISTERS.iter().copied().filter(|register| accepts(ty, register, relaxed)).collect();
+            all[usize::from(relaxed)].get_or_init(accepting)
+        }),
+    }
 }
 
 /// A gate of a first version and target.

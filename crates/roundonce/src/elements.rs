@@ -1,6 +1,7 @@
 //! The elements of a buffer, written on one line: `zeros:f32:1024`, `random:f32:1024:SEED`, `values:f32:1,0x40000000,inf`.
 
 use roundonce_arith::Format;
+use std::hint::black_box;
 
 use crate::bits::{parse_bits, read_float};
 use crate::why::random;
@@ -115,7 +116,8 @@ fn zeros(text: &str, rest: &str) -> Result<Elements, String> {
     let axes = |text: &str| text.split('x').map(|axis| axis.parse().ok()).collect::<Option<Vec<u64>>>();
     let found = rest.split_once(':').and_then(|(ty, shape)| Some((ElementType::named(ty)?, axes(shape)?)));
     let (ty, shape) = found.ok_or_else(|| unreadable(text, "zeros:TYPE:COUNT"))?;
-    filled(text, ty, &shape, |_| 0)
+    let length = length(text, ty, &shape)?;
+    Ok(Elements { ty, shape, bytes: vec![0; length] })
 }
 
 /// `f32:1024:7`.
@@ -148,6 +150,20 @@ fn values(text: &str, rest: &str) -> Result<Elements, String> {
     filled(text, ty, &[values.len() as u64], |at| values[at])
 }
 
+/// How many bytes so many elements have, if there is room for them.
+fn length(text: &str, ty: &ElementType, shape: &[u64]) -> Result<usize, String> {
+    let count = shape.iter().try_fold(1, |all: u64, &axis| all.checked_mul(axis));
+    let length = count.and_then(|count| usize::try_from(count).ok()).and_then(|count| ty.size.checked_mul(count));
+    // Asked for and given back: an allocation that fails later would end the process. The compiler must not leave it out.
+    let there_is_room = |length: &usize| {
+        let mut bytes = Vec::<u8>::new();
+        let asked = bytes.try_reserve_exact(*length);
+        black_box(&bytes);
+        asked.is_ok()
+    };
+    length.filter(there_is_room).ok_or_else(|| format!("`{text}`: no memory for so many elements"))
+}
+
 /// Elements; `bits` gives each.
 fn filled(
     text: &str,
@@ -155,13 +171,9 @@ fn filled(
     shape: &[u64],
     mut bits: impl FnMut(usize) -> u64,
 ) -> Result<Elements, String> {
-    let large = || format!("`{text}`: no memory for so many elements");
-    let count = shape.iter().try_fold(1, |all: u64, &axis| all.checked_mul(axis));
-    let count = count.and_then(|count| usize::try_from(count).ok()).ok_or_else(large)?;
-    let length = ty.size.checked_mul(count).filter(|bytes| *bytes <= isize::MAX as usize).ok_or_else(large)?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(length).map_err(|_| large())?;
-    for at in 0..count {
+    let length = length(text, ty, shape)?;
+    let mut bytes = Vec::with_capacity(length);
+    for at in 0..length / ty.size {
         bytes.extend_from_slice(&bits(at).to_le_bytes()[..ty.size]);
     }
     Ok(Elements { ty, shape: shape.to_vec(), bytes })

@@ -1,5 +1,6 @@
 //! Kernels: a module of any language made ready to run, and what its parameters take.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundonce_arith::{Format, Profile};
@@ -242,8 +243,8 @@ impl Ready {
             (Passing::Image(_) | Passing::Any, Some(image)) => image::zeros(image),
             (Passing::Image(ty), None) => image::zeros(ImageUse { ty, component: None }),
             (Passing::Sampler, _) => Arg::Sampler(Sampler::default()),
-            (Passing::Buffer, _) => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
-            (Passing::Any, None) if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            (Passing::Buffer, _) => Arg::Buffer(Buffer::zeros(buffer_bytes)),
+            (Passing::Any, None) if is_pointer => Arg::Buffer(Buffer::zeros(buffer_bytes)),
             (Passing::Shared, _) => Arg::Scalar(ZERO_SHARED),
             (Passing::Any | Passing::Value, _) if param.size <= 8 => Arg::Scalar(0),
             (Passing::Any | Passing::Value, _) => Arg::Bytes(vec![0; param.size as usize]),
@@ -473,12 +474,16 @@ pub fn called(place: usize, param: &Param) -> String {
 }
 
 /// An array's bytes for a parameter: memory, or the structure that it is passed by value.
-pub fn array_argument(param: &Param, bytes: &[u8]) -> Arg {
+pub fn array_argument<'b>(param: &Param, bytes: impl Into<Cow<'b, [u8]>>) -> Arg {
+    let bytes = bytes.into();
     // A structure passed by value is no address.
     if param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8 {
-        Arg::Bytes(bytes.to_vec())
+        Arg::Bytes(bytes.into_owned())
     } else {
-        Arg::Buffer(Buffer::from_bytes(bytes))
+        Arg::Buffer(match bytes {
+            Cow::Borrowed(bytes) => Buffer::from_bytes(bytes),
+            Cow::Owned(bytes) => Buffer::from_vec(bytes),
+        })
     }
 }
 

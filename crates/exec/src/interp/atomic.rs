@@ -56,9 +56,11 @@ impl Interpreter<'_> {
                 {
                     shadow.atomic(lane, place, (kind, 8), (high.b, b_high), (old_high, new_high));
                 }
+                self.atomic_changed |= old_high != new_high;
                 received_high.push((lane, old_high));
             }
             self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
+            self.atomic_changed |= old != new;
             // What waits for the phase is ordered behind what arrived in it.
             if kind == AtomicKind::Arrive
                 && (old ^ new) & arrival::PHASE != 0

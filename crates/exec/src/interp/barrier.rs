@@ -10,8 +10,9 @@ use roundonce_ir::{BarrierKind, Op, Operand};
 use std::collections::BTreeMap;
 
 impl Interpreter<'_> {
-    /// No split can run: every thread block whose live lanes have all arrived at one barrier passes it.
-    pub(super) fn release_barriers(&mut self) -> Outcome {
+    /// No split can run but those that wait: every thread block whose live lanes have all arrived at one barrier passes
+    /// it. Whether there was one.
+    pub(super) fn release_barriers(&mut self) -> bool {
         let mut released = false;
         // Lanes that a warp instruction waited for may have exited meanwhile.
         let live = self.live.count();
@@ -22,7 +23,7 @@ impl Interpreter<'_> {
             }
         }
         if released {
-            return Ok(());
+            return true;
         }
         let waiting: Vec<Split> = std::mem::take(&mut self.splits);
         for block in 0..self.blocks {
@@ -63,7 +64,7 @@ impl Interpreter<'_> {
                 self.splits.push(split);
             }
         }
-        if released { Ok(()) } else { Err(self.deadlock()) }
+        released
     }
 
     /// Lanes of one thread block pass a barrier together.
@@ -96,7 +97,7 @@ impl Interpreter<'_> {
     }
 
     #[cold]
-    fn deadlock(&mut self) -> Box<Fault> {
+    pub(super) fn deadlock(&mut self) -> Box<Fault> {
         let mut places = Vec::new();
         let mut first = None;
         for split in &self.splits {

@@ -31,7 +31,9 @@ pub(crate) struct Interpreter<'a> {
     pub(super) shared_words: usize,
     /// Local memory: of each word the values of all lanes.
     pub(super) local: Vec<u32>,
-    /// The batch's first thread block in the grid, and how many there are.
+    pub(super) local_words: usize,
+    /// The batch's number, its first thread block in the grid, and how many there are.
+    pub(super) batch: u64,
     pub(super) first_block: u64,
     pub(super) blocks: usize,
     /// Threads of a block.
@@ -54,6 +56,14 @@ pub(crate) struct Interpreter<'a> {
     pub(super) issued: u64,
     /// Turns of the scheduler.
     pub(super) turns: u64,
+    /// Turns in succession of splits that wait, without a change of memory.
+    pub(super) idle_turns: usize,
+    /// The batch has done more than wait since it was last taken up.
+    pub(super) has_moved: bool,
+    /// An atomic has changed memory since the last turn.
+    pub(super) atomic_changed: bool,
+    /// Bytes of the batches that are set aside.
+    pub(super) parked_bytes: u64,
     pub(super) tracer: Tracer<'a>,
     /// What else is asked of the run.
     pub(super) observers: Option<Box<Observers>>,
@@ -92,7 +102,9 @@ impl<'a> Interpreter<'a> {
             splits: Vec::new(),
             shared: Vec::new(),
             shared_words: (config.static_shared as usize + config.dynamic_shared as usize).div_ceil(8) * 2,
-            local: vec![0; (code.kernel.local_bytes as usize).div_ceil(4) * LANES],
+            local: Vec::new(),
+            local_words: (code.kernel.local_bytes as usize).div_ceil(4) * LANES,
+            batch: 0,
             first_block: 0,
             blocks: 0,
             threads: config.threads(),
@@ -106,6 +118,10 @@ impl<'a> Interpreter<'a> {
             stats: Stats::default(),
             issued: 0,
             turns: 0,
+            idle_turns: 0,
+            has_moved: false,
+            atomic_changed: false,
+            parked_bytes: 0,
             tracer: Tracer::default(),
             observers: Observers::of(config.observed),
             native: NativeEntries::new(code, config),

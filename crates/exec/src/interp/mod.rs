@@ -2,7 +2,7 @@
 //! lanes to native code where there is some.
 //!
 //! Reading order: `register` (a register over many lanes: uniform, affine or varying), `split` (divergence), `interpreter`
-//! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `alu`, `access`, `warp`,
+//! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `parked` (batches that wait), `alu`, `access`, `warp`,
 //! `matrix`, `barrier`, `image` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks`
 //! (counts and the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place),
 //! `native_entry` (lanes into native code and back).
@@ -26,6 +26,7 @@ mod matrix;
 mod native_entries;
 mod native_entry;
 mod observe;
+mod parked;
 mod print;
 mod races;
 mod register;
@@ -41,5 +42,6 @@ pub use fault::FaultKind;
 pub(crate) use interpreter::Interpreter;
 pub(crate) use observe::{Digests, Exceptions};
 pub use observe::{Exception, ExceptionKind, Moved, ResultDigest, ShadowElement, ShadowLine};
+pub(crate) use parked::{Parked, Progress};
 pub(crate) use stats::Stats;
 pub use trace::{Computed, TraceLine};

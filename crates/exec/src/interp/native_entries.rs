@@ -1,7 +1,7 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
 use crate::kernel::{DecodedKernel, LaunchConfig};
-use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
+use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, MIN_LENGTH, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
 
 /// A worker's native entry points.
@@ -30,12 +30,16 @@ pub(super) struct Entry {
     pub(super) mode: CompileMode,
     /// Tiles that exited by a side exit, less those that completed.
     failures: u32,
+    /// Instructions that its tiles ran, less those that would have been worth their entries; no more than 0.
+    balance: i64,
     /// It is left to the interpreter.
     pub(super) disabled: bool,
 }
 
 /// After so many side exits an entry is left to the interpreter.
 const MAX_FAILURES: u32 = 64;
+/// So far the balance of instructions may fall: the cost of that is small beside compilation.
+const LEAST_BALANCE: i64 = -1024;
 /// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer.
 const DIVERGENCE_RATIO: u32 = 8;
 /// So many specialisations of an entry are compiled.
@@ -55,7 +59,13 @@ impl Entry {
         } else if !self.mode.divergent && diverges {
             self.recompile_as(CompileMode { divergent: true, ..self.mode });
         } else {
-            self.disabled = self.failures > MAX_FAILURES;
+            // Code of kernels from their starts to their ends is entered without the interpreter's registers.
+            if !instance.code.is_whole() {
+                let ran = ran.tiles.iter().flatten().map(|tile| tile.instructions(instance.code.lanes) as i64);
+                let worth = MIN_LENGTH as i64 * i64::from(completed);
+                self.balance = self.balance.saturating_add(ran.sum::<i64>() - worth).min(0);
+            }
+            self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE;
             self.instances.push(instance);
         }
     }

@@ -23,6 +23,7 @@ impl Interpreter<'_> {
         self.native.are_enabled()
             && split.bailed_out_at != Some((split.block, split.at))
             && self.splits.is_empty()
+            && split.waiting.is_none()
             && split.mask == self.live
             && self.active.count == self.geometry.lanes
             && self.native.entries.get(&point).is_none_or(|entry| !entry.disabled)
@@ -373,6 +374,7 @@ impl Interpreter<'_> {
             }
             mask
         };
+        let code = self.code;
         // All splits first: which registers are live in inactive lanes depends on them.
         let at = |point: ProgramPoint, mask: Mask| Split {
             block: point.block,
@@ -381,11 +383,12 @@ impl Interpreter<'_> {
             blocked_on: None,
             last_turn: 0,
             bailed_out_at: None,
+            waiting: code.waits.of_head(point.block).filter(|_| point.at == 0),
         };
         let rest = of(None);
         if !rest.is_empty() {
             let bailed_out_at = Some((start.block, start.at));
-            self.splits.push(Split { bailed_out_at, ..at(start, rest) });
+            self.splits.push(Split { bailed_out_at, waiting: None, ..at(start, rest) });
         }
         let mut continuing: Vec<(usize, Mask)> = Vec::new();
         for (exit, &to) in instance.code.exits.iter().enumerate() {

@@ -18,8 +18,9 @@ impl Interpreter<'_> {
         for lane in lanes {
             let (format, args) = (self.wide[0][lane], self.wide[1][lane]);
             let text = self.formatted(lane, format, args)?;
-            if let Some((_, printed)) = self.stats.printed.last_mut() {
-                printed.push_str(&text);
+            match self.stats.printed.last_mut() {
+                Some((batch, printed)) if *batch == self.batch => printed.push_str(&text),
+                _ => self.stats.printed.push((self.batch, text)),
             }
         }
         if let Some(d) = d {

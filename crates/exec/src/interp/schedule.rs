@@ -3,10 +3,14 @@
 //! All lanes start as one split. A divergent branch divides a split in two. The split at the block of the lowest priority
 //! number runs first, so that others reach it where their paths join, and are merged with it there. A barrier blocks a
 //! split until nothing else can run; then every thread block whose lanes have all arrived goes on.
+//!
+//! A split that has come round a loop that waits (`kernel/waits.rs`) lets all others run first. Where every split
+//! waits and a turn of each has changed nothing, the batch waits for another one: the worker sets it aside.
 
 use super::fault::{Fault, FaultKind, Outcome};
 use super::interpreter::Interpreter;
 use super::mask::Mask;
+use super::parked::Progress;
 use super::races::RaceDetector;
 use super::register::{Geometry, Lane};
 use super::split::{Split, StepOutcome};
@@ -17,21 +21,24 @@ use std::collections::BTreeMap;
 
 /// Every so many turns the split that has waited longest runs, so that a lane that spins does not starve the others.
 const FAIRNESS_INTERVAL: u64 = 1024;
+/// The most patience: a power of two.
+const MOST_PATIENCE: u32 = 16;
 
 impl<'a> Interpreter<'a> {
     /// Runs blocks `first..first + blocks` of the grid, of their lanes those in `lanes_left`: the others have exited.
-    pub(crate) fn run(&mut self, batch: u64, first: u64, blocks: usize, lanes_left: Mask) -> Outcome {
+    pub(crate) fn run(&mut self, batch: u64, first: u64, blocks: usize, lanes_left: Mask) -> Outcome<Progress> {
         let row = self.config.block[0] as usize;
         let lanes = blocks * self.threads;
         self.geometry = Geometry { lanes, row, rows: lanes / row };
-        (self.first_block, self.blocks) = (first, blocks);
+        (self.batch, self.first_block, self.blocks) = (batch, first, blocks);
         // Native code does not write the registers of lanes that it takes to their end.
         if std::mem::take(&mut self.registers_dirty) || self.files.is_empty() {
             self.files.reset(self.code.kernel.registers.len());
         }
         self.shared.clear();
         self.shared.resize(self.shared_words * blocks, 0);
-        self.local.fill(0);
+        self.local.clear();
+        self.local.resize(self.local_words, 0);
         self.arrivals.clear();
         self.issued = 0;
         self.races = self.config.check_races.then(|| RaceDetector::new(lanes, blocks, self.shared_words * 4));
@@ -39,7 +46,6 @@ impl<'a> Interpreter<'a> {
         let first_thread = first * self.threads as u64;
         let trace = self.config.trace_lane.and_then(|lane| lane.checked_sub(first_thread));
         self.tracer = Tracer::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
-        self.stats.printed.push((batch, String::new()));
         if let Some(shadow) = self.observers.as_mut().and_then(|observers| observers.shadow.as_mut()) {
             shadow.start_batch(self.code.kernel.registers.len());
         }
@@ -53,32 +59,74 @@ impl<'a> Interpreter<'a> {
             blocked_on: None,
             last_turn: 0,
             bailed_out_at: None,
+            waiting: None,
         });
-        while let Some(split) = self.schedule()? {
-            self.run_split(split)?;
-        }
-        Ok(())
+        self.go_on(0)
     }
 
-    /// The next split to run, merged with all others at the same instruction. None when all lanes have exited.
-    fn schedule(&mut self) -> Outcome<Option<Split>> {
+    /// Runs the batch until all its lanes have exited or all wait. A wait that a number of attempts ends has 2^`patience`
+    /// of them.
+    pub(crate) fn go_on(&mut self, patience: u32) -> Outcome<Progress> {
+        (self.idle_turns, self.has_moved) = (0, false);
+        while let Some(split) = self.schedule(patience)? {
+            self.run_split(split)?;
+        }
+        if self.splits.is_empty() {
+            return Ok(Progress::Ended);
+        }
+        let mut waits = self.splits.iter().filter(|split| split.blocked_on.is_none()).filter_map(|split| split.waiting);
+        let is_endless = waits.all(|wait| wait.is_endless);
+        Ok(Progress::Waits { is_endless, has_moved: self.has_moved })
+    }
+
+    /// The batch does something else than to wait.
+    fn works(&mut self) {
+        (self.idle_turns, self.has_moved) = (0, true);
+    }
+
+    /// The next split to run, merged with all others at the same instruction. None when all lanes have exited or wait.
+    fn schedule(&mut self, patience: u32) -> Outcome<Option<Split>> {
         loop {
             if self.splits.is_empty() {
                 return Ok(None);
             }
             self.turns += 1;
             let priority = &self.code.cfg.priority;
-            let ready = self.splits.iter().enumerate().filter(|(_, split)| split.blocked_on.is_none());
+            let ready = || self.splits.iter().enumerate().filter(|(_, split)| split.blocked_on.is_none());
+            let oldest = || ready().min_by_key(|(_, split)| split.last_turn);
+            let working = || ready().filter(|(_, split)| split.waiting.is_none());
             let chosen = if self.turns.is_multiple_of(FAIRNESS_INTERVAL) {
-                ready.min_by_key(|(_, split)| split.last_turn)
+                oldest()
             } else {
-                ready.min_by_key(|(_, split)| (priority[split.block], split.at))
+                working().min_by_key(|(_, split)| (priority[split.block], split.at))
             };
-            let Some((index, _)) = chosen else {
-                self.release_barriers()?;
-                continue;
+            let index = match chosen {
+                Some((index, _)) => index,
+                None => {
+                    let oldest = oldest().map(|(index, _)| index);
+                    let waiting = ready().filter_map(|(_, split)| split.waiting);
+                    let iteration: usize = waiting.map(|wait| self.code.waits.blocks(wait)).sum();
+                    let is_endless = ready().all(|(_, split)| split.waiting.is_none_or(|wait| wait.is_endless));
+                    if self.idle_turns == 0 && self.release_barriers() {
+                        continue;
+                    }
+                    let Some(oldest) = oldest else { return Err(self.deadlock()) };
+                    if std::mem::take(&mut self.atomic_changed) {
+                        self.works();
+                    }
+                    let patience = if is_endless { 0 } else { patience.min(MOST_PATIENCE) };
+                    if self.idle_turns >= iteration << patience {
+                        return Ok(None);
+                    }
+                    oldest
+                }
             };
             let mut split = self.splits.swap_remove(index);
+            if split.waiting.is_some() {
+                self.idle_turns += 1;
+            } else {
+                self.works();
+            }
             self.splits.retain(|other| {
                 let same = other.blocked_on.is_none() && (other.block, other.at) == (split.block, split.at);
                 if same {
@@ -168,13 +216,13 @@ impl<'a> Interpreter<'a> {
             self.leave(block);
             self.issued += 1;
             if self.issued > self.config.step_limit {
-                let message = format!("the step limit of {} instructions is reached", self.config.step_limit);
-                return Err(Fault::new(FaultKind::StepLimit, message));
+                return Err(self.out_of_steps());
             }
             if self.is_stopped() {
                 return Err(Fault::stopped());
             }
             split.at = 0;
+            let from = split.block;
             match block.terminator {
                 Terminator::Jump(target) => split.block = *target,
                 Terminator::Exit => {
@@ -197,7 +245,11 @@ impl<'a> Interpreter<'a> {
                     }
                 }
             }
-            if !self.splits.is_empty() {
+            split.waiting = code.waits.after(split.waiting, from, split.block);
+            if split.waiting.is_none() {
+                self.works();
+            }
+            if !self.splits.is_empty() || split.waiting.is_some() {
                 self.splits.push(split);
                 return Ok(());
             }
@@ -209,10 +261,26 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Bytes of the registers, and of what is observed of them.
+    /// Bytes of the registers, of batches that are set aside, and of what is observed of them.
     #[inline]
     fn value_bytes(&self) -> u64 {
-        self.files.bytes() + self.observers.as_ref().map_or(0, |observers| observers.bytes())
+        self.files.bytes() + self.parked_bytes + self.observers.as_ref().map_or(0, |observers| observers.bytes())
+    }
+
+    #[cold]
+    fn out_of_steps(&self) -> Box<Fault> {
+        let message = format!("the step limit of {} instructions is reached", self.config.step_limit);
+        Fault::new(FaultKind::StepLimit, message)
+    }
+
+    /// What becomes of a batch that waits for what never comes: it would go round until the step limit.
+    #[cold]
+    pub(crate) fn waits_forever(&mut self) -> Box<Fault> {
+        let waiting = self.splits.iter().filter(|split| split.blocked_on.is_none());
+        if let Some(split) = waiting.max_by_key(|split| split.last_turn) {
+            self.activate(split.mask);
+        }
+        self.out_of_steps()
     }
 
     #[cold]
@@ -233,12 +301,14 @@ impl<'a> Interpreter<'a> {
     /// A divergent branch: the lanes in `taken` go to `then`.
     fn diverge(&mut self, split: &mut Split, taken: Mask, then: usize, otherwise: usize) {
         let rest = split.mask.without(taken);
+        let from = split.block;
         split.block = then;
         if taken.is_empty() {
             split.block = otherwise;
         } else if !rest.is_empty() && then != otherwise {
             split.mask = taken;
-            self.splits.push(Split { block: otherwise, mask: rest, ..split.clone() });
+            let waiting = self.code.waits.after(split.waiting, from, otherwise);
+            self.splits.push(Split { block: otherwise, mask: rest, waiting, ..split.clone() });
         }
     }
 
@@ -250,12 +320,14 @@ impl<'a> Interpreter<'a> {
             let mask = by_target.entry(target).or_default();
             *mask = mask.or(Mask::range(lane, lane + 1));
         }
+        let from = split.block;
         let mut targets = by_target.into_iter();
         if let Some((block, mask)) = targets.next() {
             (split.block, split.mask) = (block, mask);
         }
         for (block, mask) in targets {
-            self.splits.push(Split { block, mask, ..split.clone() });
+            let waiting = self.code.waits.after(split.waiting, from, block);
+            self.splits.push(Split { block, mask, waiting, ..split.clone() });
         }
     }
 

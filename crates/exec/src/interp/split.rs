@@ -1,6 +1,7 @@
 //! Divergence: the lanes of a batch in splits, each at one instruction.
 
 use super::mask::Mask;
+use crate::kernel::Wait;
 
 /// Lanes that are at the same instruction.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub(super) struct Split {
     pub(super) last_turn: u64,
     /// Native code bailed out for these lanes at this instruction: the interpreter runs it.
     pub(super) bailed_out_at: Option<(usize, usize)>,
+    /// It has come round a loop that waits: it runs when nothing else can.
+    pub(super) waiting: Option<Wait>,
 }
 
 /// What a split waits for.

@@ -1,6 +1,7 @@
 //! A kernel decoded once for all workers: per instruction its kills, its vector arithmetic, and what it may be fused
 //! with.
 
+use super::waits::Waits;
 use crate::scalar::Conversion;
 use roundonce_arith::batch::Batch;
 use roundonce_arith::{Format, Profile};
@@ -54,6 +55,7 @@ pub(crate) struct DecodedKernel<'p> {
     pub(crate) blocks: Vec<DecodedBlock<'p>>,
     pub(crate) cfg: Cfg,
     pub(crate) liveness: Liveness,
+    pub(crate) waits: Waits,
     pub(crate) profile: Profile,
 }
 
@@ -103,16 +105,19 @@ impl<'p> DecodedKernel<'p> {
             }
         });
         let blocks = blocks.collect();
-        DecodedKernel { program, kernel, blocks, cfg: Cfg::of(kernel), liveness, profile }
+        let cfg = Cfg::of(kernel);
+        let waits = Waits::of(kernel, &cfg, &liveness);
+        DecodedKernel { program, kernel, blocks, cfg, liveness, waits, profile }
     }
 
     /// Whether blocks may communicate while they run: then they run in order, on one thread.
     pub(crate) fn blocks_communicate(&self) -> bool {
-        self.insts().any(|inst| match inst.op {
+        let communicates = |inst: &DecodedInst<'_>| match inst.op {
             Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
             Op::Fence => true,
             _ => false,
-        })
+        };
+        self.waits.between_blocks() || self.insts().any(communicates)
     }
 
     /// All instructions.

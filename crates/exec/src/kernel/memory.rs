@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words that are converted at once.
 const PIECE: usize = 1 << 14;
+/// Bytes that are given back at once, at least.
+const LEAST_FREED: usize = 1 << 20;
 
 /// A kernel's argument in memory: bytes, kept as 32-bit words (little-endian).
 ///
@@ -34,8 +36,31 @@ impl Buffer {
     }
     /// A copy of the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Buffer {
-        let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
-        Buffer { words: bytes.chunks(4).map(word).collect(), bytes: bytes.len() }
+        let (words, rest) = bytes.as_chunks::<4>();
+        let mut words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        if !rest.is_empty() {
+            words.push(rest.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)));
+        }
+        Buffer { words, bytes: bytes.len() }
+    }
+    /// The bytes. Their memory is given back piece by piece: most of it is never there twice. Zeros take none until
+    /// they are written over.
+    pub fn from_vec(mut bytes: Vec<u8>) -> Buffer {
+        let mut buffer = Buffer::zeros(bytes.len());
+        // A multiple of a word.
+        let piece = (bytes.len() / 16).max(LEAST_FREED).next_multiple_of(4);
+        while !bytes.is_empty() {
+            let start = (bytes.len() - 1) / piece * piece;
+            // Without an exit in the middle the loop is one over vectors.
+            let is_zero = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all | byte) == 0;
+            if !bytes[start..].chunks(PIECE).all(is_zero) {
+                let words = Buffer::from_bytes(&bytes[start..]).words;
+                buffer.words[start / 4..][..words.len()].copy_from_slice(&words);
+            }
+            bytes.truncate(start);
+            bytes.shrink_to_fit();
+        }
+        buffer
     }
     /// Words of 32 bits: f32 and integers.
     pub fn from_words(words: Vec<u32>) -> Buffer {
@@ -345,6 +370,17 @@ mod tests {
         assert_eq!(words, [0, 0x1234_ab00, 0x5566_7788, 0x1122_3344]);
         assert_eq!(read_element(|index| words[index], 8, 8), 0x1122_3344_5566_7788);
         assert_eq!(read_element(|index| words[index], 6, 2), 0x1234);
+    }
+
+    #[test]
+    fn bytes_by_value() {
+        for length in [0, 1, 7, 8, LEAST_FREED - 1, LEAST_FREED, LEAST_FREED + 1, 40 * LEAST_FREED + 3] {
+            let mut bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            assert_eq!(Buffer::from_vec(bytes.clone()), Buffer::from_bytes(&bytes), "{length}");
+            assert_eq!(Buffer::from_bytes(&bytes).to_bytes(), bytes, "{length}");
+            bytes.fill(0);
+            assert_eq!(Buffer::from_vec(bytes), Buffer::zeros(length), "{length}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod element_formats;
 mod image;
 mod may_write;
 mod memory;
+mod waits;
 
 pub use config::StopSignal;
 pub(crate) use config::{LaunchConfig, Observed};
@@ -22,6 +23,7 @@ pub(crate) use memory::{
     Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView, mix,
     read_element, write_element,
 };
+pub(crate) use waits::Wait;
 
 /// Lanes that run together at most: a batch of whole thread blocks. More would not fit the first-level cache, fewer
 /// would pay the cost of an instruction more often.

@@ -47,8 +47,8 @@ pub struct Options {
     pub compile_limit: u64,
     /// Bytes of buffers, variables, shared and local memory, and of the interpreter's registers together.
     pub memory_limit: u64,
-    /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences) run on one, block after
-    /// block, so that their results are deterministic.
+    /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences, loops that wait) run on
+    /// one, block after block, those that wait in turns, so that their results are deterministic.
     pub threads: usize,
     /// Unordered accesses of two threads of a block to the same shared memory are an error.
     pub check_races: bool,

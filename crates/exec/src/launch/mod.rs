@@ -90,10 +90,13 @@ fn run_kernel(
     let compiles = |op: &Op, guard: Option<Guard>| native::is_supported(op, guard.is_some());
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
-    // More than there are blocks, or than the pool runs at a time, would only wait.
-    let useful = blocks.min(4 * rayon::current_num_threads()).max(1);
-    let workers =
-        if options.observed().any() || code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
+    // More than there are blocks, or than the pool runs at a time, would only wait. To ask the pool starts it.
+    let wanted = options.threads.min(blocks);
+    let workers = if wanted <= 1 || options.observed().any() || code.blocks_communicate() {
+        1
+    } else {
+        wanted.min(4 * rayon::current_num_threads())
+    };
     let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
     let count = args.len();
     let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;

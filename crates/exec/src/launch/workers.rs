@@ -2,11 +2,15 @@
 
 use super::api::RunError;
 use super::arguments::GlobalMemory;
-use crate::interp::{Fault, Interpreter, Stats};
+use crate::interp::{Fault, Interpreter, Parked, Progress, Stats};
 use crate::kernel::{DecodedKernel, Global, LANES, LaunchConfig, SegmentWords};
 use crate::native::CodeCache;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
+
+/// Blocks of a batch at most where blocks wait for others: all that wait look again each time that one goes on.
+const WAITING: u64 = 64;
 
 /// The blocks that run, in batches of neighbours.
 struct Batches {
@@ -16,11 +20,12 @@ struct Batches {
 }
 
 impl Batches {
-    fn new(config: &LaunchConfig, workers: usize) -> Batches {
+    fn new(code: &DecodedKernel<'_>, config: &LaunchConfig, workers: usize) -> Batches {
         let all: u64 = config.grid.iter().map(|&axis| u64::from(axis)).product();
         let (start, end) = config.only_block.map_or((0, all), |only| (only.min(all), only.saturating_add(1).min(all)));
         // Full batches, but enough of them for every worker.
-        let fitting = (LANES / config.threads()) as u64;
+        let most = if code.waits.between_blocks() { WAITING } else { u64::MAX };
+        let fitting = most.min((LANES / config.threads()) as u64);
         Batches { start, end, per_batch: fitting.min((end - start).div_ceil(workers as u64)).max(1) }
     }
     fn get(&self, batch: u64) -> Option<(u64, usize)> {
@@ -33,8 +38,14 @@ impl Batches {
         let batches = (self.end - self.start).div_ceil(self.per_batch);
         (batches.saturating_sub(from) / (4 * workers as u64)).clamp(1, 16)
     }
-    /// Runs `count` batches from one on; the first fault, with its batch. `None` when there are no more.
-    fn run(&self, interp: &mut Interpreter<'_>, from: u64, count: u64) -> Option<Result<(), (u64, Box<Fault>)>> {
+    /// Runs `count` batches from one on; the first fault, with its batch. `None` when there are no more. `waits` is given
+    /// those that wait.
+    fn run<'a>(
+        &self,
+        interp: &mut Interpreter<'a>,
+        (from, count): (u64, u64),
+        mut waits: impl FnMut(&mut Interpreter<'a>, Progress) -> Result<(), Box<Fault>>,
+    ) -> Option<Result<(), (u64, Box<Fault>)>> {
         let (first, _) = self.get(from)?;
         if interp.is_stopped() {
             return Some(Err((from, Fault::stopped())));
@@ -44,7 +55,7 @@ impl Batches {
         for (batch, lanes_left) in (from..).zip(lanes_left) {
             if let Some((first, blocks)) = self.get(batch)
                 && !lanes_left.is_empty()
-                && let Err(fault) = interp.run(batch, first, blocks, lanes_left)
+                && let Err(fault) = interp.run(batch, first, blocks, lanes_left).and_then(|got| waits(interp, got))
             {
                 return Some(Err((batch, fault)));
             }
@@ -76,16 +87,84 @@ pub(super) fn run_serial(
     let code_cache = CodeCache::new(config.compile_limit);
     let words = memory.words.iter_mut().map(|words| SegmentWords::Exclusive(words)).collect();
     let mut interp = Interpreter::new(code, config, &code_cache, Global { layout: &memory.layout, words, last: 0 });
-    let batches = Batches::new(config, 1);
+    let batches = Batches::new(code, config, 1);
     let mut batch = 0;
+    let mut parked = Waiting::default();
     loop {
         let count = batches.chunk(batch, 1);
-        match batches.run(&mut interp, batch, count) {
-            None => return Ok(interp.into_stats()),
+        let ran = batches.run(&mut interp, (batch, count), |interp, progress| {
+            parked.keep(interp, progress);
+            // One of those that wait, so that few do.
+            parked.try_one(interp, 0).map(drop)
+        });
+        match ran {
+            None => break,
             Some(Ok(())) => batch += count,
             Some(Err((_, fault))) => return Err(error_of(code, &interp, *fault)),
         }
     }
+    parked.finish(&mut interp).map_err(|fault| error_of(code, &interp, *fault))?;
+    Ok(interp.into_stats())
+}
+
+/// The batches that wait for others, on one thread.
+#[derive(Default)]
+struct Waiting<'a>(VecDeque<Parked<'a>>);
+
+impl<'a> Waiting<'a> {
+    fn keep(&mut self, interp: &mut Interpreter<'a>, progress: Progress) {
+        if progress != Progress::Ended {
+            self.0.push_back(interp.park());
+        }
+    }
+    /// Runs the one that was left first, as far as it goes.
+    fn try_one(&mut self, interp: &mut Interpreter<'a>, patience: u32) -> Result<Progress, Box<Fault>> {
+        let Some(first) = self.0.pop_front() else { return Ok(Progress::Ended) };
+        interp.take_up(first);
+        let progress = interp.go_on(patience)?;
+        self.keep(interp, progress);
+        Ok(progress)
+    }
+    /// Runs all to their ends, in turns.
+    fn finish(&mut self, interp: &mut Interpreter<'a>) -> Result<(), Box<Fault>> {
+        let mut patience = 0;
+        while !self.0.is_empty() {
+            let mut goes_on = false;
+            let mut may_end = false;
+            for _ in 0..self.0.len() {
+                match self.try_one(interp, patience)? {
+                    Progress::Ended => goes_on = true,
+                    Progress::Waits { is_endless, has_moved } => {
+                        goes_on |= has_moved;
+                        may_end |= !is_endless;
+                    }
+                }
+            }
+            patience = if goes_on { 0 } else { patience + 1 };
+            if !goes_on && !may_end {
+                let first = self.0.iter().enumerate().min_by_key(|(_, parked)| parked.batch).map(|(place, _)| place);
+                if let Some(first) = first.and_then(|place| self.0.remove(place)) {
+                    interp.take_up(first);
+                }
+                return Err(interp.waits_forever());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where no block waits for another one: goes on with a batch until it ends.
+fn finish_alone(interp: &mut Interpreter<'_>, progress: Progress) -> Result<(), Box<Fault>> {
+    let mut progress = progress;
+    let mut patience = 0;
+    while let Progress::Waits { is_endless, has_moved } = progress {
+        if is_endless && !has_moved {
+            return Err(interp.waits_forever());
+        }
+        patience = if has_moved { 0 } else { patience + 1 };
+        progress = interp.go_on(patience)?;
+    }
+    Ok(())
 }
 
 /// A segment that workers share.
@@ -114,7 +193,7 @@ pub(super) fn run_parallel(
             }
         })
         .collect();
-    let batches = Batches::new(config, workers);
+    let batches = Batches::new(code, config, workers);
     let next = AtomicU64::new(0);
     // Batches are taken in order: when one fails, all before it have been taken, and they finish.
     let end = AtomicU64::new(u64::MAX);
@@ -137,7 +216,7 @@ pub(super) fn run_parallel(
             if from >= end.load(Ordering::Relaxed) {
                 break;
             }
-            let Some(outcome) = batches.run(&mut interp, from, count) else { break };
+            let Some(outcome) = batches.run(&mut interp, (from, count), finish_alone) else { break };
             if let Err((batch, fault)) = outcome {
                 end.fetch_min(batch, Ordering::Relaxed);
                 let error = error_of(code, &interp, *fault);

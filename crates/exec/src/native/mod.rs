@@ -42,7 +42,7 @@ mod schedule;
 mod shape;
 
 pub(crate) use compile::{CodeCache, CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers};
-pub(crate) use region::{CompileMode, Exit, ProgramPoint, is_supported};
+pub(crate) use region::{CompileMode, Exit, MIN_LENGTH, ProgramPoint, is_supported};
 pub(crate) use run::{CodeInstance, SegmentView, TileExit, TileOutcome};
 
 use crate::kernel::{DecodedKernel, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, read_element};

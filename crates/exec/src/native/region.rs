@@ -99,7 +99,7 @@ impl Next {
 
 /// A shorter region is not worth its entry: the interpreter runs so few instructions in the time it takes to pass the
 /// registers.
-const MIN_LENGTH: usize = 12;
+pub(crate) const MIN_LENGTH: usize = 12;
 
 /// A region ends where it has so many nodes or instructions; what is behind is another one's. There are tables of nodes
 /// times registers.
@@ -351,11 +351,14 @@ impl RegionBuilder<'_, '_> {
         }
         let next = match block.terminator {
             Terminator::Exit => PendingNext::Jump(PendingTarget::Exit(self.exit(Exit::Ended))),
-            Terminator::Jump(target) => PendingNext::Jump(self.block_target(*target, stored)),
+            Terminator::Jump(target) => PendingNext::Jump(self.block_target((start.block, *target), stored)),
             // Where lanes diverge the code takes a side exit: nothing may be stored before.
             Terminator::Branch { .. } if stored => PendingNext::Exit(self.exit(Exit::At(terminator))),
             Terminator::Branch { pred, then, otherwise } => {
-                let (then, otherwise) = (self.block_target(*then, false), self.block_target(*otherwise, false));
+                let (then, otherwise) = (
+                    self.block_target((start.block, *then), false),
+                    self.block_target((start.block, *otherwise), false),
+                );
                 PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false }
             }
             Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
@@ -377,14 +380,16 @@ impl RegionBuilder<'_, '_> {
         PendingTarget::Node(point)
     }
 
-    /// A block as a target, if it is likely; after a store only one that cannot fail: the end of the kernel.
-    fn block_target(&mut self, block: usize, stored: bool) -> PendingTarget {
+    /// A block as the target of another one, if it is likely; after a store only one that cannot fail: the end of the
+    /// kernel. Nothing that a tile waits for comes while it runs.
+    fn block_target(&mut self, (from, block): (usize, usize), stored: bool) -> PendingTarget {
         let point = ProgramPoint { block, at: 0 };
         let target = &self.code.blocks[block];
         let empty = target.insts.is_empty() && matches!(target.terminator, Terminator::Exit);
         let ends = matches!(&target.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
         let is_unlikely = self.code.kernel.unlikely.contains(&block);
-        if stored && !empty && !ends || is_unlikely || self.boundaries.contains(&point) {
+        let waits = self.code.waits.at(from, block).is_some();
+        if stored && !empty && !ends || is_unlikely || waits || self.boundaries.contains(&point) {
             return PendingTarget::Exit(self.exit(Exit::At(point)));
         }
         self.node(point)

@@ -74,7 +74,7 @@ impl Case {
             let place = kernel::parameter(kernel, name).unwrap();
             let param = &kernel.params[place];
             all[place] = Some(if value.ends_with(".npy") {
-                kernel::array_argument(param, &npy(&self.folder.join(value)))
+                kernel::array_argument(param, npy(&self.folder.join(value)))
             } else if let Some(rest) = value.strip_prefix("zeros:") {
                 let (ty, count) = rest.split_once(':').unwrap();
                 let bytes = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse::<usize>().unwrap() / 8;

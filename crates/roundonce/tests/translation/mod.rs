@@ -116,7 +116,7 @@ impl Case {
             let param = &kernel.params[place];
             args[place] = Some(match value.ends_with(".npy") {
                 true if matches!(param.passing, Passing::Image(_)) => self.image(param, value),
-                true => array_argument(param, &array(&self.folder.join(value)).1),
+                true => array_argument(param, array(&self.folder.join(value)).1),
                 false if param.passing == Passing::Sampler => Arg::Sampler(image::sampler(value).unwrap()),
                 false => Arg::Scalar(number(param.size, param.scalar, value).unwrap()),
             });

@@ -137,6 +137,11 @@ struct Structure<'f> {
     after: Dominators,
     /// The header of the nearest loop or switch around a block.
     around: Vec<Option<usize>>,
+    /// The header of a construct that is nested too deep.
+    too_deep: Option<usize>,
+    /// By block, the last construct that was found to contain it, and how many were looked at.
+    member_of: Vec<usize>,
+    looked_at: usize,
     /// Steps that are left before the constructs must be nested too deep.
     budget: usize,
 }
@@ -154,6 +159,10 @@ pub(super) fn check(checker: &mut Checker<'_>, graph: &Graph<'_>) {
 }
 
 type Fault = (usize, String);
+
+fn nested_too_deep(header: usize) -> Fault {
+    (header, format!("constructs are nested deeper than {DEEPEST}"))
+}
 
 impl<'f> Structure<'f> {
     fn of(graph: &'f Graph<'f>) -> Result<Structure<'f>, Fault> {
@@ -186,7 +195,19 @@ impl<'f> Structure<'f> {
         let after = Dominators::of(&backwards, count);
         let around = vec![None; count];
         let budget = (count + 1) * (2 * DEEPEST + 2);
-        let mut structure = Structure { graph, merges, structural, predecessors, tree, after, around, budget };
+        let mut structure = Structure {
+            graph,
+            merges,
+            structural,
+            predecessors,
+            tree,
+            after,
+            around,
+            too_deep: None,
+            member_of: vec![0; count],
+            looked_at: 0,
+            budget,
+        };
         structure.find_around();
         Ok(structure)
     }
@@ -201,8 +222,9 @@ impl<'f> Structure<'f> {
         self.graph.blocks[block].end.is_some_and(|end| end.opcode == op as u16)
     }
 
-    /// The loop or switch around each block, from the outside in.
+    /// The loop or switch around each block, and how many constructs are, from the outside in.
     fn find_around(&mut self) {
+        let mut depths = vec![0; self.structural.len()];
         let mut header_of = HashMap::new();
         for (header, merge) in self.merges.iter().enumerate() {
             if let Some((merge, _)) = merge {
@@ -214,16 +236,21 @@ impl<'f> Structure<'f> {
                 .get(&block)
                 .copied()
                 .filter(|&header| header != block && self.tree.dominates(header, block) && self.tree.reachable(header));
-            self.around[block] = match (closed, self.tree.immediate(block)) {
+            (self.around[block], depths[block]) = match (closed, self.tree.immediate(block)) {
                 // Behind a construct stands what stands around it.
-                (Some(header), _) => self.around[header],
+                (Some(header), _) => (self.around[header], depths[header]),
                 (None, Some(above)) => {
                     let breaks =
                         self.is_loop(above) || self.merges[above].is_some() && self.ends_with(above, Op::Switch);
-                    let left = self.merges[above].is_some_and(|(merge, _)| self.tree.dominates(merge, block));
-                    if breaks && !left { Some(above) } else { self.around[above] }
+                    let left = self.merges[above].is_none_or(|(merge, _)| self.tree.dominates(merge, block));
+                    let around = if breaks && !left { Some(above) } else { self.around[above] };
+                    let depth = depths[above] + usize::from(!left);
+                    if depth > DEEPEST {
+                        self.too_deep.get_or_insert(above);
+                    }
+                    (around, depth)
                 }
-                (None, None) => None,
+                (None, None) => (None, 0),
             };
         }
     }
@@ -252,6 +279,9 @@ impl<'f> Structure<'f> {
             };
             constructs.push(Construct { kind: Kind::Loop, header: block, exit: merge, owner: block });
             constructs.push(Construct { kind: Kind::Continue, header: continues, exit: latch, owner: block });
+        }
+        if let Some(header) = self.too_deep {
+            return Err(nested_too_deep(header));
         }
         for construct in &constructs {
             self.construct(checker, construct)?;
@@ -305,7 +335,7 @@ impl<'f> Structure<'f> {
         let inside = self.inside(construct)?;
         for &block in &inside {
             for &next in &self.graph.successors[block] {
-                if !inside.contains(&next) && !self.is_exit(construct, next) {
+                if !self.is_inside(next) && !self.is_exit(construct, next) {
                     let message = format!("{of} is left to {}, which is no exit of it", name(self, next));
                     return Err((block, message));
                 }
@@ -314,12 +344,12 @@ impl<'f> Structure<'f> {
                 continue;
             }
             let entered =
-                self.predecessors[block].iter().find(|&&from| self.tree.reachable(from) && !inside.contains(&from));
+                self.predecessors[block].iter().find(|&&from| self.tree.reachable(from) && !self.is_inside(from));
             if let Some(&from) = entered {
                 let message = format!("{of} is entered at {}, not at its header", name(self, block));
                 return Err((from, message));
             }
-            if let Some((merge, _)) = self.merges[block].filter(|(merge, _)| !inside.contains(merge)) {
+            if let Some((merge, _)) = self.merges[block].filter(|&(merge, _)| !self.is_inside(merge)) {
                 let message =
                     format!("{of} contains {}, but not its merge block {}", name(self, block), name(self, merge));
                 return Err((block, message));
@@ -330,7 +360,7 @@ impl<'f> Structure<'f> {
         {
             for &from in &self.predecessors[continues] {
                 let back = self.tree.dominates(continues, from);
-                if self.tree.reachable(from) && !inside.contains(&from) && !back {
+                if self.tree.reachable(from) && !self.is_inside(from) && !back {
                     let message = format!("{of}: its continue target is entered from outside");
                     return Err((from, message));
                 }
@@ -342,16 +372,22 @@ impl<'f> Structure<'f> {
         Ok(())
     }
 
+    /// Whether the construct that was last looked at contains a block.
+    fn is_inside(&self, block: usize) -> bool {
+        self.member_of[block] == self.looked_at
+    }
+
     /// The blocks of a construct.
-    fn inside(&mut self, construct: &Construct) -> Result<HashSet<usize>, Fault> {
+    fn inside(&mut self, construct: &Construct) -> Result<Vec<usize>, Fault> {
         let &Construct { kind, header, exit, owner } = construct;
         let continues = self.merges[owner].and_then(|(_, continues)| continues).filter(|_| kind == Kind::Loop);
-        let mut inside = HashSet::new();
+        let mut inside = Vec::new();
         let mut stack = vec![header];
+        self.looked_at += 1;
         while let Some(block) = stack.pop() {
             self.budget = self.budget.saturating_sub(1);
             if self.budget == 0 {
-                return Err((header, format!("constructs are nested deeper than {DEEPEST}")));
+                return Err(nested_too_deep(header));
             }
             if !self.tree.dominates(header, block) {
                 continue;
@@ -362,7 +398,9 @@ impl<'f> Structure<'f> {
                 !self.tree.dominates(exit, block)
                     && continues.is_none_or(|continues| !self.tree.dominates(continues, block))
             };
-            if included && inside.insert(block) {
+            if included && !self.is_inside(block) {
+                self.member_of[block] = self.looked_at;
+                inside.push(block);
                 stack.extend(&self.structural[block]);
             }
         }

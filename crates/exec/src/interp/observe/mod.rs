@@ -19,6 +19,7 @@ pub(crate) use exceptions::Exceptions;
 pub use exceptions::{Exception, ExceptionKind};
 use roundonce_ir::{Op, Reg, Role, Scalar};
 pub(crate) use shadow::Shadow;
+pub(super) use shadow::ShadowBatch;
 pub use shadow::{Moved, ShadowElement, ShadowLine};
 
 /// The observers of one worker.

@@ -98,6 +98,13 @@ pub(crate) struct Shadow {
     places: Vec<(usize, Place)>,
 }
 
+/// The wider values of one batch of thread blocks: its registers, shared and local memory.
+#[derive(Debug)]
+pub(in super::super) struct ShadowBatch {
+    registers: Vec<Option<Box<[Parts]>>>,
+    memory: Vec<(Place, Followed)>,
+}
+
 impl Shadow {
     pub(super) fn new(breadth: Breadth) -> Shadow {
         Shadow {
@@ -116,6 +123,18 @@ impl Shadow {
         self.registers.clear();
         self.registers.resize_with(registers, || None);
         self.memory.retain(|&(owner, _), _| owner == 0);
+    }
+
+    /// Takes out what belongs to the batch.
+    pub(in super::super) fn set_aside(&mut self) -> ShadowBatch {
+        let memory = self.memory.extract_if(|&(owner, _), _| owner != 0).collect();
+        ShadowBatch { registers: std::mem::take(&mut self.registers), memory }
+    }
+    /// Puts it back, in the place of another batch's.
+    pub(in super::super) fn take_up(&mut self, batch: ShadowBatch) {
+        self.start_batch(0);
+        self.registers = batch.registers;
+        self.memory.extend(batch.memory);
     }
 
     /// Bytes that it takes, about: of long numbers the significands too.
