@@ -54,7 +54,7 @@ pub(super) struct Body<'a> {
     variable_of: Vec<Option<Id>>,
     labels: Vec<Id>,
     /// The stretch of code at work: what was found in another is not known to come before.
-    at: u32,
+    pub(super) at: u32,
     stretches: u32,
     dirty: Vec<Reg>,
     /// The stretch around that of a guard.
@@ -72,6 +72,8 @@ pub(super) struct Body<'a> {
     local_variables: Vec<(Id, Ty)>,
     /// Whether lanes of a warp do something together.
     pub(super) has_warps: bool,
+    /// The mask of the lanes that are here, where it was asked for, and in which stretch.
+    pub(super) here: Option<(Id, u32)>,
     pub(super) loc: u32,
     /// What the last place was compiled from.
     source: String,
@@ -120,6 +122,7 @@ impl<'a> Body<'a> {
             windows: [None; 2],
             local_variables: Vec::new(),
             has_warps: false,
+            here: None,
             loc: 0,
             source: String::new(),
             findings: Vec::new(),

@@ -1,7 +1,7 @@
 //! What the lanes of a warp do together: a warp is a subgroup of 32 invocations, counted as the threads of a block are.
 //!
 //! OpenCL does not say which invocations are one subgroup; that they are 32 neighbours is noted as a warning. Only what all
-//! lanes take part in has a counterpart: a subgroup has no masks.
+//! lanes take part in has a counterpart, or all that are here: a subgroup has no masks.
 
 use roundonce_arith::Format;
 use roundonce_ir::{Operand, Reduction, Reg, ShuffleMode, Special, VoteMode, Width};
@@ -19,6 +19,14 @@ const SUBGROUP: u64 = 3;
 const ORDERED: u64 = 0x8 | 0x100 | 0x200;
 
 impl Body<'_> {
+    /// Notes that a warp is a subgroup, and that the lanes take part that are here: that is what a mask without any other
+    /// says, and the mask that was asked for where it is used.
+    fn lanes_here(&mut self, mask: Option<Operand>) -> Result {
+        let asked = mask.map(|mask| self.read_as(mask, U32));
+        let is_here = asked.is_some_and(|mask| self.here == Some((mask, self.at)));
+        self.warp(mask.filter(|_| !is_here))
+    }
+
     /// Notes that a warp is a subgroup, and that all of it takes part.
     pub(super) fn warp(&mut self, mask: Option<Operand>) -> Result {
         if let Some(mask) = mask
@@ -37,7 +45,7 @@ impl Body<'_> {
     }
 
     pub(super) fn warp_barrier(&mut self, mask: Operand) -> Result {
-        self.warp(Some(mask))?;
+        self.lanes_here(Some(mask))?;
         let [execution, memory] = [SUBGROUP; 2].map(|scope| Id::constant(U32, scope));
         self.effect("OpControlBarrier", &[execution, memory, Id::constant(U32, ORDERED)]);
         Ok(())
@@ -51,7 +59,7 @@ impl Body<'_> {
         [a, b, c]: [Operand; 3],
         mask: Option<Operand>,
     ) -> Result {
-        self.warp(mask)?;
+        self.lanes_here(mask)?;
         let lane = self.number(Special::Lane)?.0;
         let (a, b, c) = (self.read_as(a, U32), self.read_as(b, U32), self.read_as(c, U32));
         let constant = |bits: u64| Id::constant(U32, bits);
@@ -115,7 +123,7 @@ impl Body<'_> {
     }
 
     pub(super) fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, mask: Option<Operand>) -> Result {
-        self.warp(mask)?;
+        self.lanes_here(mask)?;
         let a = self.read_as(a, Ty::Bool);
         let value = match mode {
             VoteMode::Ballot => {
@@ -227,6 +235,7 @@ impl Body<'_> {
     pub(super) fn active_mask(&mut self, d: Reg) -> Result {
         self.warp(None)?;
         let value = self.ballot(Id::constant(Ty::Bool, 1));
+        self.here = Some((value, self.at));
         self.write(d, value, U32);
         Ok(())
     }
