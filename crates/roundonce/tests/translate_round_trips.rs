@@ -87,20 +87,16 @@ fn check(folder: &str, way: [Language; 2], lost: &[(&str, &str)]) -> usize {
 
 #[test]
 fn ptx_by_way_of_spirv() {
-    assert_eq!(check("kernels", [Language::Spirv, Language::Ptx], &[]), 37);
+    // SPIR-V has no number of its own; the source asks for its memory at the launch.
+    let lost = [("wgmma", "65536 bytes of shared memory")];
+    assert_eq!(check("kernels", [Language::Spirv, Language::Ptx], &lost), 71);
 }
 
 #[test]
 fn spirv_by_way_of_ptx() {
-    let (indexed, masked) = ("parameters indexed by a register", "lanes of a warp chosen by a mask");
-    let lost = [
-        ("push", indexed),
-        ("descriptors", indexed),
-        ("subgroup", masked),
-        ("reference", indexed),
-        ("ballots", masked),
-        ("votes", masked),
-        ("groups_cl", masked),
-    ];
-    assert_eq!(check("shaders", [Language::Ptx, Language::Spirv], &lost), 19);
+    let indexed = "parameters indexed by a register";
+    let masked = "lanes of a warp chosen by a mask";
+    let lost =
+        [("push", indexed), ("descriptors", indexed), ("subgroup", masked), ("reference", indexed), ("votes", masked)];
+    assert_eq!(check("shaders", [Language::Ptx, Language::Spirv], &lost), 21);
 }

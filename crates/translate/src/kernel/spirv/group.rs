@@ -45,7 +45,7 @@ impl Body<'_> {
     }
 
     pub(super) fn warp_barrier(&mut self, mask: Operand) -> Result {
-        self.lanes_here(Some(mask))?;
+        self.warp(Some(mask))?;
         let [execution, memory] = [SUBGROUP; 2].map(|scope| Id::constant(U32, scope));
         self.effect("OpControlBarrier", &[execution, memory, Id::constant(U32, ORDERED)]);
         Ok(())
