@@ -340,7 +340,16 @@ fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) 
         rejected.retain(|found| found.severity == Severity::Error && OF_INSTRUCTIONS.contains(&found.code));
         rejected
     };
-    if module.text().len() < LONG { (lower(), rejected()) } else { rayon::join(lower, rejected) }
+    side_by_side(module.text().len(), lower, rejected)
+}
+
+/// Both, at the same time where the text has so many bytes that it pays.
+pub(crate) fn side_by_side<A: Send, B: Send>(
+    bytes: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if bytes < LONG { (one(), other()) } else { rayon::join(one, other) }
 }
 
 fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusal> {

@@ -12,7 +12,7 @@ pub use roundonce_translate::kernel::{Argument, Options, Translation};
 
 use crate::answers::NoAnswer;
 use crate::exec;
-use crate::kernel::{Choice, Ready, Refusal, Source};
+use crate::kernel::{Choice, Ready, Refusal, Source, side_by_side};
 
 /// A language that modules are translated to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -62,12 +62,13 @@ pub fn translate(
     choice: &Choice,
     options: &Options<'_>,
 ) -> Result<Translated, NoTranslation> {
-    let ready = Ready::read_all(source, choice).map_err(NoTranslation::Unread)?;
-    let comments = match source {
-        Source::Ptx(text) | Source::Listing(text) => Comments::of_slashes(text),
-        Source::SpirvText(text) => Comments::of_semicolons(text),
-        Source::Spirv(_) | Source::Cubin(_) => Comments::default(),
+    let (text, comments_of): (&str, fn(&str) -> Comments) = match source {
+        Source::Ptx(text) | Source::Listing(text) => (text, Comments::of_slashes),
+        Source::SpirvText(text) => (text, Comments::of_semicolons),
+        Source::Spirv(_) | Source::Cubin(_) => ("", |_| Comments::default()),
     };
+    let (ready, comments) = side_by_side(text.len(), || Ready::read_all(source, choice), || comments_of(text));
+    let ready = ready.map_err(NoTranslation::Unread)?;
     let options = Options { comments, ..options.clone() };
     let write: kernel::Writer = match to {
         To::Ptx => kernel::ptx::write,

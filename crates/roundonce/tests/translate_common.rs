@@ -77,3 +77,36 @@ fn as_spirv() {
     let (proved, ran, refused) = check_all(To::Spirv, &options, judge);
     assert_eq!((proved, ran), (22, 42), "{refused:#?}");
 }
+
+/// Long modules are read, lowered and analysed on several threads: the kernels stay in order, each equal to its own source.
+#[test]
+fn long_modules() {
+    let mut long = ".version 9.0\n.target sm_80\n.address_size 64\n".to_owned();
+    for copy in 0..3 {
+        for (_, text) in modules() {
+            let (_, body) = text.split_once(".address_size 64").unwrap();
+            let source = Ready::read_all(Source::Ptx(&text), &Choice::default()).unwrap().program;
+            let renamed = source.kernels.iter().fold(body.to_owned(), |body, kernel| {
+                let name = kernel.name.as_str();
+                body.replace(&format!("{name}("), &format!("{name}_{copy}("))
+            });
+            long.push_str(&renamed.replace("_ZZ", &format!("_{copy}_ZZ")));
+        }
+    }
+    assert!(long.len() > 1 << 18);
+    for to in [To::Ptx, To::Spirv] {
+        let translated = translate(Source::Ptx(&long), to, &Choice::default(), &Options::default());
+        let translated = translated.unwrap_or_else(|none| panic!("{none:?}"));
+        let text = &translated.translation.text;
+        let place = |name: &str| match to {
+            To::Ptx => text.find(&format!(".entry {name}(")),
+            To::Spirv => text.find(&format!(" \"{name}\"")),
+        };
+        let names = translated.source.program.kernels.iter().map(|kernel| kernel.name.as_str());
+        let places: Vec<usize> = names.map(|name| place(name).unwrap_or_else(|| panic!("{name} in {to:?}"))).collect();
+        assert!(places.len() == 3 * 64 && places.is_sorted());
+        if to == To::Ptx {
+            assert!(translated.verify(0).iter().all(|verification| verification.proof.is_ok()));
+        }
+    }
+}

@@ -89,10 +89,9 @@ impl<'a> Body<'a> {
         kernel: &'a Kernel,
         options: &'a Options<'a>,
         variables: &'a [Id],
-        params: Parameters,
+        (params, mut shape): (Parameters, Shape),
     ) -> Body<'a> {
         let labels = kernel.blocks.iter().map(|_| module.label()).collect();
-        let mut shape = Shape::of(kernel);
         // Registers of no kernel, for what an instruction is made of.
         for width in SCRATCH {
             shape.homes.push(Home::Block);

@@ -41,15 +41,28 @@ pub(super) struct Parameters {
     pub(super) arguments: Vec<Argument>,
 }
 
+/// Which parameters are pointers.
+pub(super) struct Pointers {
+    /// Whether each is.
+    are: Vec<bool>,
+    /// Two whose sum is an address.
+    summed: Option<[usize; 2]>,
+}
+
+impl Pointers {
+    pub(super) fn of(program: &Program, kernel: &Kernel) -> Pointers {
+        Pointers { are: pointer_parameters(program, kernel), summed: summed_parameters(program, kernel) }
+    }
+}
+
 impl Parameters {
     /// Declares what a kernel takes, and its memory.
     pub(super) fn of(
         module: &mut Module,
-        program: &Program,
+        pointers: &Pointers,
         kernel: &Kernel,
         findings: &mut Vec<Finding>,
     ) -> Parameters {
-        let pointers = pointer_parameters(program, kernel);
         let mut params = Parameters {
             given: Vec::new(),
             bytes: ParamBytes::of(kernel),
@@ -60,10 +73,10 @@ impl Parameters {
             declared: Vec::new(),
             arguments: Vec::new(),
         };
-        for (index, (param, is_pointer)) in kernel.params.iter().zip(pointers).enumerate() {
+        for (index, (param, is_pointer)) in kernel.params.iter().zip(&pointers.are).enumerate() {
             let id = module.named(&param.name);
             module.name(id, &param.name);
-            let (given, ty) = match declared(param, is_pointer) {
+            let (given, ty) = match declared(param, *is_pointer) {
                 Ok(Declared::Pointer) => (Given::Pointer(id), Type::Pointer(Class::CrossWorkgroup, Ty::U8, 1)),
                 Ok(Declared::Value(ty)) => (Given::Value(id, ty), Type::Scalar(ty)),
                 Ok(Declared::Words(words)) => {
@@ -81,7 +94,7 @@ impl Parameters {
             params.arguments.push(Argument::Param(index));
         }
         // Machine code uses a register for several addresses, one after another.
-        if let Some([one, other]) = summed_parameters(program, kernel).filter(|_| !kernel.addresses) {
+        if let Some([one, other]) = pointers.summed.filter(|_| !kernel.addresses) {
             let [one, other] = [one, other].map(|index| kernel.params[index].name.as_str());
             let what = format!("an address is the sum of `{one}` and `{other}`: which is the buffer's nothing says");
             findings.push(rules::NO_COUNTERPART.finding(location(kernel, 0), what));

@@ -27,16 +27,19 @@ mod narrow;
 mod operation;
 mod shape;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use rayon::prelude::*;
 use roundonce_ir::{Kernel, Program, scalarize};
 use roundonce_isa::{Finding, Version};
 
 use super::{Options, Translation, space_questions};
 use body::Body;
 use ids::{Ty, Type};
-use memory::Parameters;
+use memory::{Parameters, Pointers};
 use module::Module;
+use shape::Shape;
 
 /// The program in SPIR-V for OpenCL.
 ///
@@ -58,12 +61,11 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     let names: Vec<_> = program.kernels.iter().map(|kernel| module.named(&kernel.name)).collect();
     let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);
     let (mut arguments, mut losses) = (Vec::new(), Vec::new());
-    for (kernel, name) in program.kernels.iter().zip(names) {
-        findings.extend(space_questions(kernel));
-        let kernel = scalarize(kernel);
-        let params = Parameters::of(&mut module, program, &kernel, &mut findings);
+    for (Analysed { kernel, questions, shape, pointers }, name) in analysed(program).into_iter().zip(names) {
+        findings.extend(questions);
+        let params = Parameters::of(&mut module, &pointers, &kernel, &mut findings);
         arguments.push(params.arguments.clone());
-        let mut body = Body::new(&mut module, &kernel, options, &variables, params);
+        let mut body = Body::new(&mut module, &kernel, options, &variables, (params, shape));
         body.run();
         let written = body.written(name);
         findings.extend(written.findings);
@@ -74,6 +76,32 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     }
     let version = environment.version().min(Version(1, 3));
     Ok(Translation { text: module.finish(version), arguments, losses })
+}
+
+/// What is known of a kernel before anything is written.
+struct Analysed<'p> {
+    kernel: Cow<'p, Kernel>,
+    questions: Vec<Finding>,
+    shape: Shape,
+    pointers: Pointers,
+}
+
+/// From so many instructions on other threads are worth their start.
+const LONG: usize = 1 << 13;
+
+/// Every kernel, on all threads where they are long.
+fn analysed(program: &Program) -> Vec<Analysed<'_>> {
+    let one = |kernel| {
+        let questions = space_questions(kernel);
+        let kernel = scalarize(kernel);
+        let (shape, pointers) = (Shape::of(&kernel), Pointers::of(program, &kernel));
+        Analysed { kernel, questions, shape, pointers }
+    };
+    let blocks = program.kernels.iter().flat_map(|kernel| &kernel.blocks);
+    match blocks.map(|block| block.instructions.len()).sum::<usize>() < LONG {
+        true => program.kernels.iter().map(one).collect(),
+        false => program.kernels.par_iter().map(one).collect(),
+    }
 }
 
 /// What is left of a body.
