@@ -21,16 +21,18 @@ pub fn run_all(launch: &Launch<'_>, shown: &dyn Fn() -> String) -> Option<Result
     };
     let is_limit = |ran: &Result<Buffers, RunError>| matches!(ran, Err(error) if matches!(error.kind, FaultKind::StepLimit | FaultKind::MemoryLimit));
     let interpreted = run(Engine::Interpreter, 1);
-    let native = run(Engine::Auto, launch.grid.iter().product::<u32>().min(2) as usize);
-    if is_limit(&interpreted) || is_limit(&native) {
-        return None;
+    for engine in [Engine::Auto, Engine::Avx2] {
+        let native = run(engine, launch.grid.iter().product::<u32>().min(2) as usize);
+        if is_limit(&interpreted) || is_limit(&native) {
+            return None;
+        }
+        // Which of several faulty threads is met first is for each engine to say.
+        let same = match (&native, &interpreted) {
+            (Err(one), Err(other)) => one.kind == other.kind,
+            (one, other) => one == other,
+        };
+        assert!(same, "{}\n{engine:?} and interpreted: {}", shown(), differ(&native, &interpreted));
     }
-    // Which of several faulty threads is met first is for each engine to say.
-    let same = match (&native, &interpreted) {
-        (Err(one), Err(other)) => one.kind == other.kind,
-        (one, other) => one == other,
-    };
-    assert!(same, "{}\nnative and interpreted: {}", shown(), differ(&native, &interpreted));
     Some(interpreted)
 }
 

@@ -47,6 +47,8 @@ impl Contraction {
 enum Execution {
     /// Native code where there can be some, the interpreter elsewhere
     Auto,
+    /// The same with AVX2 alone, also where the processor has AVX-512
+    Avx2,
     /// The interpreter alone
     Interpreter,
 }
@@ -122,6 +124,7 @@ impl Arguments {
             shadow: self.shadow.map(ShadowBreadth::breadth),
             engine: match self.engine {
                 Execution::Auto => Engine::Auto,
+                Execution::Avx2 => Engine::Avx2,
                 Execution::Interpreter => Engine::Interpreter,
             },
             ..self.launch.options()

@@ -13,7 +13,7 @@ pub(super) struct NativeEntries {
 
 impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
-        let enabled = config.native && native::may_run(&LaunchConstants { code, config });
+        let enabled = config.native.is_some() && native::may_run(&LaunchConstants { code, config });
         NativeEntries { enabled, ..NativeEntries::default() }
     }
     /// Whether the launch may run native code at all. A constant where the machine has none, so that builds for it are without

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::image::PlacedImage;
+use super::machine::Machine;
 use roundonce_functions::Breadth;
 
 /// What is observed.
@@ -64,8 +65,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) only_block: Option<u64>,
     pub(crate) count_lines: bool,
     pub(crate) observed: Observed,
-    /// Native code may be used.
-    pub(crate) native: bool,
+    /// What native code is compiled for, if it may be used.
+    pub(crate) native: Option<Machine>,
     /// What compiling it may cost.
     pub(crate) compile_limit: u64,
     /// The address of each variable of the program.

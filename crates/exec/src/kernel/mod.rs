@@ -7,6 +7,7 @@ mod config;
 mod decode;
 mod element_formats;
 mod image;
+mod machine;
 mod may_write;
 mod memory;
 mod waits;
@@ -17,6 +18,7 @@ pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, ma
 pub use element_formats::element_formats;
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
 pub use image::{Image, ImageUse, image_parameters};
+pub(crate) use machine::Machine;
 pub(crate) use may_write::MayWrite;
 pub use memory::Buffer;
 pub(crate) use memory::{

@@ -2,7 +2,7 @@
 
 use super::shadow::ShadowReport;
 use crate::interp::{Exception, FaultKind, ResultDigest, TraceLine};
-use crate::kernel::{Buffer, Image, Observed, StopSignal};
+use crate::kernel::{Buffer, Image, Machine, Observed, StopSignal};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
 use roundonce_ir::{Program, Sampler, place_name};
@@ -26,8 +26,21 @@ pub enum Engine {
     /// Native code where the compiler supports it, the interpreter elsewhere.
     #[default]
     Auto,
+    /// Native code for AVX2, also where the processor has AVX-512; the interpreter elsewhere.
+    Avx2,
     /// The interpreter alone.
     Interpreter,
+}
+
+impl Engine {
+    /// What native code is compiled for, where the processor has it.
+    pub(crate) fn machine(self) -> Option<Machine> {
+        match self {
+            Engine::Auto => Machine::of_processor(),
+            Engine::Avx2 => Some(Machine::Avx2).filter(|machine| machine.is_available()),
+            Engine::Interpreter => None,
+        }
+    }
 }
 
 /// How a launch is run.

@@ -1,6 +1,6 @@
 //! Arguments and variables laid out in global memory, and the limits of a launch.
 
-use super::api::{Arg, Engine, Options, RunError};
+use super::api::{Arg, Options, RunError};
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
     Buffer, Image, LANES, LaunchConfig, Layout, MayWrite, PlacedImage, THREADS, WINDOW, handle, image_parameters,
@@ -157,7 +157,7 @@ impl GlobalMemory {
             observed: options.observed(),
             only_block: options.only_block,
             count_lines: options.count_lines,
-            native: options.engine != Engine::Interpreter,
+            native: options.engine.machine(),
             variables,
             buffer_bytes,
             images: std::mem::take(&mut memory.images),

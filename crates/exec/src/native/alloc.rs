@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::{Exit, Region, Target, live_at_exit, members};
-use super::shape::{Shapes, VECTOR, VectorShape};
+use super::shape::{Shapes, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
 use roundonce_ir::{Op, Operand, Reg, Role, Width};
@@ -25,8 +25,6 @@ const GENERAL: [Register; 9] = [
     Register::R11,
     Register::R12,
 ];
-/// Vector registers that are allocated, from the first; the last ones are scratch.
-pub(super) const VECTORS: u32 = 27;
 
 /// The location of one number or one vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,13 +106,13 @@ struct LiveRange {
     hints: Vec<Reg>,
 }
 
-/// How many vectors a register needs: one or two for each 16 lanes.
+/// How many vectors a register needs: one or two for each vector of 32-bit lanes.
 pub(super) fn vector_count(shapes: &Shapes, width: Width, reg: Reg) -> usize {
     let halves = if width == Width::B64 { 2 } else { 1 };
     match shapes.shape(Operand::Reg(reg)) {
         shape if shape.is_uniform() => 1,
         VectorShape::Periodic => halves,
-        _ => halves * shapes.lanes / VECTOR,
+        _ => halves * shapes.lanes / shapes.machine.lanes(),
     }
 }
 
@@ -141,7 +139,7 @@ pub(super) fn allocate(
     ranges.sort_by_key(|range| (std::cmp::Reverse(range.spill_weight), range.reg));
     let mut allocations = vec![Allocation::None; code.kernel.registers.len()];
     let mut general = GENERAL.map(|register| (register, Interference::default()));
-    let mut vectors = vec![Interference::default(); VECTORS as usize];
+    let mut vectors = vec![Interference::default(); shapes.machine.registers()];
     let alone: Rc<[usize]> = Rc::new([]);
     let mut slots: Vec<(i64, Interference)> = Vec::new();
     let mut spilled = 0;

@@ -1,23 +1,56 @@
-//! The assembler: `iced-x86` encodes the instructions, in the few forms that the compiler needs.
+//! The assembler: `iced-x86` encodes the instructions, in the few forms that the compiler needs. For AVX2 they are rewritten
+//! first (`avx2`).
 
+mod avx2;
+
+use crate::kernel::Machine;
+use avx2::Avx2;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
     RoundingControl,
 };
 use roundonce_arith::Rounding;
 
+/// The register that holds the frame's address.
+pub(super) const FRAME: Register = Register::R15;
+
 /// A position in the code, before or after it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(u64);
 
-/// The code so far. An error in an instruction's operands is kept until [`finish`](Asm::finish).
-#[derive(Default, Debug)]
+/// Why there is no code.
+#[derive(Debug)]
+pub(super) enum AsmError {
+    Operands(IcedError),
+    /// The machine has no instruction for it.
+    NoCounterpart(Code),
+}
+
+impl core::fmt::Display for AsmError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            AsmError::Operands(error) => write!(f, "{error}"),
+            AsmError::NoCounterpart(code) => write!(f, "no instruction for {code:?}"),
+        }
+    }
+}
+
+impl From<IcedError> for AsmError {
+    fn from(error: IcedError) -> AsmError {
+        AsmError::Operands(error)
+    }
+}
+
+/// The code so far. The first error is kept until [`finish`](Asm::finish).
+#[derive(Debug)]
 pub(super) struct Asm {
     instructions: Vec<Instruction>,
     labels: u64,
     /// The label of the next instruction.
     bound: Option<Label>,
-    failure: Option<IcedError>,
+    failure: Option<AsmError>,
+    /// Where instructions are rewritten for AVX2.
+    avx2: Option<Avx2>,
 }
 
 /// The decorators of an EVEX instruction: mask, zeroing, rounding.
@@ -56,12 +89,21 @@ pub(super) fn low(register: Register) -> Register {
 }
 
 impl Asm {
+    /// Code for a machine, whose instructions round in this direction unless they say another.
+    pub(super) fn new(machine: Machine, home: Rounding) -> Asm {
+        let avx2 = (machine == Machine::Avx2).then(|| Avx2::new(home));
+        Asm { instructions: Vec::new(), labels: 0, bound: None, failure: None, avx2 }
+    }
     pub(super) fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels)
     }
     /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
+        if self.avx2.is_some() {
+            let joined = self.join_paths();
+            self.note(joined);
+        }
         if self.bound.is_some() {
             // An instruction has one label.
             self.push(Ok(Instruction::with(Code::Nopd)));
@@ -69,17 +111,34 @@ impl Asm {
         self.bound = Some(label);
     }
     pub(super) fn push(&mut self, instruction: Result<Instruction, IcedError>) {
-        match instruction {
-            Ok(mut instruction) => {
-                if let Some(Label(number)) = self.bound.take() {
-                    instruction.set_ip(number);
-                }
-                self.instructions.push(instruction);
+        let done = match instruction {
+            Ok(instruction) if self.avx2.is_some() => self.rewrite(instruction),
+            Ok(instruction) => {
+                self.append(instruction);
+                Ok(())
             }
-            Err(error) => self.failure = Some(error),
+            Err(error) => Err(error.into()),
+        };
+        self.note(done);
+    }
+    /// Keeps the first error.
+    pub(super) fn note(&mut self, done: Result<(), AsmError>) {
+        if let (Err(error), None) = (done, &self.failure) {
+            self.failure = Some(error);
         }
     }
+    /// Appends an instruction of the machine.
+    pub(super) fn append(&mut self, mut instruction: Instruction) {
+        if let Some(Label(number)) = self.bound.take() {
+            instruction.set_ip(number);
+        }
+        self.instructions.push(instruction);
+    }
     pub(super) fn jump(&mut self, code: Code, Label(target): Label) {
+        if self.avx2.is_some() {
+            let joined = self.go_home();
+            self.note(joined);
+        }
         self.push(Instruction::with_branch(code, target));
     }
     pub(super) fn op0(&mut self, code: Code) {
@@ -126,7 +185,7 @@ impl Asm {
         }));
     }
     /// The code's bytes, which are position-independent.
-    pub(super) fn finish(mut self) -> Result<Vec<u8>, IcedError> {
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, AsmError> {
         if self.bound.is_some() {
             self.op0(Code::Nopd);
         }

@@ -10,6 +10,7 @@ use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, rec
 use super::inactive::InactiveLiveness;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
+use roundonce_arith::Rounding;
 use roundonce_ir::{Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -339,7 +340,13 @@ impl<'a> Plan<'a> {
             exit_words,
             approximations: emitted.approximations,
         };
-        put(&mut compiled.frame, header::SAVED, environment << 32);
+        // Of the four directions the code in MXCSR is the order here.
+        let directions = [Rounding::NearestEven, Rounding::Down, Rounding::Up, Rounding::TowardZero];
+        let word = |direction: u64| environment | direction << 13;
+        let home = directions.iter().position(|&direction| direction == emitted.home).unwrap_or(0);
+        put(&mut compiled.frame, header::SAVED, word(home as u64) << 32);
+        put(&mut compiled.frame, header::ENVIRONMENTS, word(0) | word(1) << 32);
+        put(&mut compiled.frame, header::ENVIRONMENTS + 8, word(2) | word(3) << 32);
         Some(compiled)
     }
 

@@ -6,6 +6,7 @@ mod convert;
 mod divergence;
 mod float;
 mod half;
+mod live;
 mod memory;
 mod min_max;
 mod quotient;
@@ -14,12 +15,12 @@ mod vector;
 
 use super::LaunchConstants;
 use super::alloc::{Allocation, Location};
-use super::asm::{Asm, Decorators, Label, at, broadcast_at, low};
+use super::asm::{Asm, Decorators, FRAME, Label, at, broadcast_at, low};
 use super::deferred::{Deferred, FLUSH_PENDING, NAN_PENDING, States, is_conflicting, operand_state};
 use super::frame::Frame;
 use super::region::{ProgramPoint, Region};
-use super::shape::{Shapes, VECTOR, VectorShape};
-use crate::kernel::{DecodedInst, conversion};
+use super::shape::{Shapes, VectorShape};
+use crate::kernel::{DecodedInst, Machine, conversion};
 use crate::scalar::MinMax;
 use divergence::PathMasks;
 use iced_x86::{Code, Instruction, Register};
@@ -40,8 +41,7 @@ pub(super) enum EmitError {
 
 type EmitResult<T = ()> = Result<T, EmitError>;
 
-/// The frame, the tile's record, what is left of the budget.
-const FRAME: Register = Register::R15;
+/// The tile's record, what is left of the budget.
 const TILE: Register = Register::R13;
 const BUDGET_LEFT: Register = Register::R14;
 /// Scratch registers.
@@ -116,6 +116,9 @@ fn by(width: Width, narrow: Code, wide: Code) -> Code {
 }
 
 impl Emitter<'_> {
+    fn machine(&self) -> Machine {
+        self.shapes.machine
+    }
     fn width(&self, reg: Reg) -> Width {
         self.launch.code.kernel.width(reg)
     }
@@ -158,17 +161,20 @@ impl Emitter<'_> {
         let bits = bits & width.mask();
         let bytes =
             if width == Width::B64 { bits.to_le_bytes().to_vec() } else { (bits as u32).to_le_bytes().to_vec() };
-        Source::Broadcast(self.frame.constant(bytes))
+        match self.machine() {
+            Machine::Avx512 => Source::Broadcast(self.frame.constant(bytes)),
+            Machine::Avx2 => Source::Frame(self.frame.constant(bytes.repeat(32 / bytes.len()))),
+        }
     }
     /// A pattern's numbers in the lanes of a part.
     fn pattern(&mut self, pattern: usize, width: Width, part: Part) -> i64 {
-        let all = self.shapes.pattern(pattern);
+        let (all, vector) = (self.shapes.pattern(pattern), self.machine().lanes());
         let bytes = if width == Width::B64 {
-            let start = part.vector * VECTOR + part.half * (VECTOR / 2);
-            all[start..start + VECTOR / 2].iter().flat_map(|number| number.to_le_bytes()).collect()
+            let start = part.vector * vector + part.half * (vector / 2);
+            all[start..start + vector / 2].iter().flat_map(|number| number.to_le_bytes()).collect()
         } else {
-            let start = part.vector * VECTOR;
-            all[start..start + VECTOR].iter().flat_map(|&number| (number as i32).to_le_bytes()).collect()
+            let start = part.vector * vector;
+            all[start..start + vector].iter().flat_map(|&number| (number as i32).to_le_bytes()).collect()
         };
         self.frame.constant(bytes)
     }
@@ -191,7 +197,9 @@ impl Emitter<'_> {
             return Err(EmitError::Unsupported);
         };
         match location {
-            Location::Slot(offset) if pattern == 0 => return Ok(Source::Broadcast(offset)),
+            Location::Slot(offset) if pattern == 0 && self.machine() == Machine::Avx512 => {
+                return Ok(Source::Broadcast(offset));
+            }
             Location::Slot(offset) => {
                 let code = by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
                 self.asm.rm(code, scratch, at(FRAME, offset));
@@ -295,10 +303,12 @@ impl Emitter<'_> {
     }
     /// The 32-bit lanes of a mask become a constant.
     fn merge_constant(&mut self, to: Register, bits: u64, mask: Register) {
-        if let Source::Broadcast(offset) = self.broadcast_constant(bits, Width::B32) {
-            let merge = Instruction::with2(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, at(FRAME, offset));
-            self.asm.vector(merge, Decorators::masked(mask));
-        }
+        let (code, from) = match self.broadcast_constant(bits, Width::B32) {
+            Source::Broadcast(offset) => (Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, offset),
+            Source::Frame(offset) => (Code::EVEX_Vmovaps_zmm_k1z_zmmm512, offset),
+            Source::Register(_) => return,
+        };
+        self.asm.vector(Instruction::with2(code, to, at(FRAME, from)), Decorators::masked(mask));
     }
     /// Clamps f32 in place. A NaN becomes +0 under `Unit`; what becomes of one under `Relu` is not said.
     fn clamp_single(&mut self, clamp: Clamp, x: Register) {
@@ -389,6 +399,16 @@ impl Emitter<'_> {
     }
     /// Loads a part of a mask in the frame.
     fn load_mask(&mut self, mask: i64, width: Width, part: Part, to: Register) {
+        if self.machine() == Machine::Avx2 {
+            let wide = width == Width::B64;
+            let (count, bits) = if wide { (4, 64) } else { (8, 32) };
+            let first = part.vector * 8 + if wide { part.half * 4 } else { 0 };
+            let lanes =
+                (first % bits..first % bits + count).flat_map(|lane| (1u64 << lane).to_le_bytes()[..bits / 8].to_vec());
+            let lanes = self.frame.constant(lanes.collect());
+            let word = mask + (first / bits * (bits / 8)) as i64;
+            return self.asm.mask_from_bits(to, at(FRAME, word), at(FRAME, lanes), wide);
+        }
         let half = if width == Width::B64 { part.half as i64 } else { 0 };
         let code = if width == Width::B64 { Code::VEX_Kmovb_kr_km8 } else { Code::VEX_Kmovw_kr_km16 };
         self.asm.rm(code, to, at(FRAME, mask + 2 * part.vector as i64 + half));

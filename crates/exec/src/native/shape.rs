@@ -10,11 +10,10 @@ use super::budget::Budget;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::Region;
+use crate::kernel::Machine;
 use crate::scalar::{int_op, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
 
-/// Lanes of a vector register, 32 bits each.
-pub(super) const VECTOR: usize = 16;
 /// Patterns that are told apart; numbers with others count as varying.
 const MAX_PATTERNS: usize = 256;
 
@@ -52,6 +51,8 @@ pub(super) struct Shapes {
     /// Varying whatever the operands are: an inactive lane may still read the old value.
     forced_varying: Vec<bool>,
     patterns: Vec<Vec<i64>>,
+    /// What code is compiled for.
+    pub(super) machine: Machine,
     /// Lanes of a tile.
     pub(super) lanes: usize,
     /// Whether lanes may diverge.
@@ -77,6 +78,7 @@ impl Shapes {
             floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
             patterns: tile.patterns,
+            machine: launch.machine(),
             lanes: tile.lanes,
             divergent,
         };
@@ -176,7 +178,7 @@ impl Shapes {
     /// Whether all vectors of a tile have the same pattern.
     pub(super) fn repeats(&self, index: usize) -> bool {
         let pattern = &self.patterns[index];
-        pattern.chunks_exact(VECTOR).all(|vector| vector == &pattern[..VECTOR])
+        pattern.chunks_exact(self.machine.lanes()).all(|vector| vector == &pattern[..self.machine.lanes()])
     }
 
     fn intern(&mut self, pattern: Vec<i64>) -> VectorShape {

@@ -1,15 +1,17 @@
 //! Control flow: the loop over tiles, nodes and the branches between them, exits.
 
 use super::super::asm::{Asm, Label, at};
-use super::super::frame::{AccessSite, Frame, LiveLocation, LiveReg, header, record};
-use super::{A, BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, Location, Part, TILE, low};
+use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
+use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, TILE, low};
+use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::Deferred;
-use crate::native::region::{Cost, Next, ProgramPoint, Region, Target, is_live, live_at_exit};
-use crate::native::shape::{Shapes, VECTOR, VectorShape};
+use crate::native::region::{Cost, Next, ProgramPoint, Region, Target};
+use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{Op, Operand, Reg, Role, Width};
+use roundonce_arith::Rounding;
+use roundonce_ir::{Op, Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
@@ -26,17 +28,24 @@ pub(in crate::native) struct Emitted {
     pub(in crate::native) exit_words: Vec<usize>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted.
     pub(in crate::native) approximations: Vec<(String, usize)>,
+    /// The direction of rounding that the code expects at its start.
+    pub(in crate::native) home: Rounding,
 }
 
-/// The registers that a region defines.
-fn written(launch: &LaunchConstants<'_>, region: &Region) -> Vec<bool> {
-    let mut written = vec![false; launch.code.kernel.registers.len()];
-    for node in 0..region.nodes.len() {
-        for inst in region.insts(launch.code, node) {
-            inst.op.registers(|role, reg| written[reg.0 as usize] |= role == Role::Def);
+/// The direction in which most of a region's arithmetic rounds, where instructions do not say theirs.
+fn home_direction(launch: &LaunchConstants<'_>, region: &Region, machine: Machine) -> Rounding {
+    let mut counts = [Rounding::NearestEven, Rounding::TowardZero, Rounding::Down, Rounding::Up].map(|to| (to, 0));
+    if machine == Machine::Avx2 {
+        for node in 0..region.nodes.len() {
+            for inst in region.insts(launch.code, node) {
+                if let Op::Float { operation, .. } = inst.op {
+                    counts.iter_mut().for_each(|(to, count)| *count += usize::from(operation.rounding == *to));
+                }
+            }
         }
     }
-    written
+    // The first of the most frequent.
+    counts.into_iter().rev().max_by_key(|&(_, count)| count).map_or(Rounding::NearestEven, |(to, _)| to)
 }
 
 /// Why a region has no code: what would be different in the next attempt. Nothing where there is no point in one.
@@ -93,6 +102,7 @@ pub(in crate::native) fn region(
     inputs: &[LiveReg],
 ) -> Result<Emitted, Failed> {
     let first = region.nodes[region.entry].start;
+    let home = home_direction(launch, region, shapes.machine);
     let mut emit = Emitter {
         launch,
         region,
@@ -100,7 +110,7 @@ pub(in crate::native) fn region(
         deferred,
         allocations,
         frame,
-        asm: Asm::default(),
+        asm: Asm::new(shapes.machine, home),
         states: deferred.before[region.entry].clone(),
         active_mask: None,
         point: first,
@@ -191,9 +201,12 @@ pub(in crate::native) fn region(
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
-    let code = emit.asm.finish().map_err(|_| Failed::default())?;
+    let code = emit.asm.finish().map_err(|error| {
+        debug_assert!(false, "{error}");
+        Failed::default()
+    })?;
     let exit_words = emit.path_masks.map_or_else(Vec::new, |masks| masks.exit_words);
-    Ok(Emitted { code, frame: emit.frame, outputs, exit_words, approximations: emit.approximations })
+    Ok(Emitted { code, frame: emit.frame, outputs, exit_words, approximations: emit.approximations, home })
 }
 
 impl Emitter<'_> {
@@ -449,134 +462,7 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-
-    /// The live-out registers of each exit: defined in the region and live there.
-    fn plan_outputs(&mut self) -> Vec<Vec<LiveReg>> {
-        let written = written(self.launch, self.region);
-        let mut words = vec![None; written.len()];
-        let exits: Vec<Vec<u64>> = self.region.exits.iter().map(|&exit| live_at_exit(self.launch.code, exit)).collect();
-        exits
-            .iter()
-            .map(|live| {
-                let regs =
-                    (0..written.len() as u32).map(Reg).filter(|&reg| written[reg.0 as usize] && is_live(live, reg));
-                regs.map(|reg| {
-                    let location =
-                        *words[reg.0 as usize].get_or_insert_with(|| match self.shapes.shape(Operand::Reg(reg)) {
-                            VectorShape::Constant(bits) => LiveLocation::Constant(bits),
-                            VectorShape::Scalar(pattern) => {
-                                LiveLocation::Word { word: self.frame.record_word(), pattern }
-                            }
-                            _ => LiveLocation::Column(self.frame.reserve(8, 8)),
-                        });
-                    LiveReg { reg, location }
-                })
-                .collect()
-            })
-            .collect()
-    }
-
-    /// Writes an exit's live-out registers.
-    pub(super) fn emit_exit(&mut self, exit: usize, live_out: &[LiveReg]) -> EmitResult {
-        self.states = self.deferred.at_exit[exit].clone();
-        live_out.iter().try_for_each(|output| self.output(output))
-    }
-    fn output(&mut self, &LiveReg { reg, location }: &LiveReg) -> EmitResult {
-        let width = self.width(reg);
-        match location {
-            LiveLocation::Constant(_) => {}
-            LiveLocation::Word { word, .. } => {
-                let number = self.scalar(Operand::Reg(reg), width, RAX)?;
-                self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * word as i64), number);
-            }
-            LiveLocation::Column(column) => {
-                self.load_column_address(column);
-                if let Allocation::Mask(mask) = self.allocations[reg.0 as usize] {
-                    for vector in 0..self.shapes.lanes / VECTOR {
-                        let part = Part { vector, half: 0 };
-                        self.load_mask(mask, Width::B32, part, Register::K2);
-                        let ones = self.frame.constant(vec![1; 16]);
-                        let load =
-                            Instruction::with2(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, Register::XMM27, at(FRAME, ones));
-                        self.asm.vector(load, super::super::asm::Decorators::zeroing(Register::K2));
-                        self.asm.mr(Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm, lanes_at(width, part), Register::XMM27);
-                    }
-                    return Ok(());
-                }
-                let halves = if width == Width::B64 { 2 } else { 1 };
-                for index in 0..halves * self.shapes.lanes / VECTOR {
-                    let part = Part { vector: index / halves, half: index % halves };
-                    let from = self.canonicalised(Operand::Reg(reg), width, part, A)?;
-                    self.write(lanes_at(width, part), from, width.bits() / 8, part);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn input(&mut self, &LiveReg { reg, location }: &LiveReg) -> EmitResult {
-        let width = self.width(reg);
-        match location {
-            LiveLocation::Constant(bits) => {
-                if let Allocation::Mask(_) = self.allocations[reg.0 as usize] {
-                    return self.copy(reg, Operand::Imm(bits));
-                }
-                self.asm.constant(RAX, bits & width.mask());
-                self.define(reg, RAX, 0)?;
-            }
-            LiveLocation::Word { word, pattern } => {
-                self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * word as i64));
-                self.define(reg, RAX, pattern)?;
-            }
-            LiveLocation::Column(column) => {
-                self.load_column_address(column);
-                if let Allocation::Mask(mask) = self.allocations[reg.0 as usize] {
-                    for vector in 0..self.shapes.lanes / VECTOR {
-                        let part = Part { vector, half: 0 };
-                        self.asm.rm(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, Register::XMM27, lanes_at(width, part));
-                        let (code, k2, x) = (Code::EVEX_Vptestmb_kr_k1_xmm_xmmm128, Register::K2, Register::XMM27);
-                        self.asm.push(Instruction::with3(code, k2, x, x));
-                        self.asm.mr(Code::VEX_Kmovw_m16_kr, at(FRAME, mask + 2 * vector as i64), k2);
-                    }
-                    return Ok(());
-                }
-                let load = match width {
-                    Width::B16 => Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
-                    _ => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
-                };
-                for part in self.parts(reg) {
-                    match self.location(reg, part) {
-                        Some(Location::Register(register)) => self.asm.rm(load, register, lanes_at(width, part)),
-                        Some(Location::Slot(_)) => {
-                            self.asm.rm(load, A, lanes_at(width, part));
-                            self.write_back(reg, part, A);
-                        }
-                        None => {}
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets RCX to a column's address and RDX to the tile's first lane.
-    fn load_column_address(&mut self, column: i64) {
-        self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, column));
-        self.asm.rm(Code::Mov_r64_rm64, RDX, at(TILE, 8 * record::LANE as i64));
-    }
 }
 
 /// The callee-saved registers of the calling convention.
 const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
-
-/// A part of a column, after [`load_column_address`](Emitter::load_column_address).
-fn lanes_at(width: Width, part: Part) -> MemoryOperand {
-    let bytes = match width {
-        Width::Pred => 1,
-        Width::B16 => 2,
-        Width::B32 => 4,
-        Width::B64 => 8,
-    };
-    let offset = (part.vector * VECTOR + part.half * VECTOR / 2) as i64 * i64::from(bytes);
-    MemoryOperand::with_base_index_scale_displ_size(RCX, RDX, bytes, offset, 1)
-}

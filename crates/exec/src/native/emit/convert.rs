@@ -1,7 +1,8 @@
 //! Conversions, 16-bit integers, and what takes registers apart and puts them together.
 
 use super::super::asm::Decorators;
-use super::{A, B, C, D, EmitError, EmitResult, Emitter, Part, Source, by, ymm};
+use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, by, ymm};
+use crate::kernel::Machine;
 use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, operand_state};
 use crate::scalar::Conversion;
 use iced_x86::{Code, Instruction, Register};
@@ -87,8 +88,17 @@ impl Emitter<'_> {
             Signedness::Signed => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
             Signedness::Unsigned => Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er,
         };
+        // AVX2 has no conversion of unsigned numbers; those of fewer bits are not negative.
+        let by_halves = self.machine() == Machine::Avx2 && (bits, sign) == (32, Signedness::Unsigned);
+        let code = match self.machine() {
+            Machine::Avx2 => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+            Machine::Avx512 => code,
+        };
         let convert = |emit: &mut Self, to, from, rounding| {
             let rounding = Some(rounding).filter(|&rounding| rounding != Rounding::NearestEven);
+            if by_halves {
+                return emit.convert_by_halves(to, from, rounding);
+            }
             emit.asm.vector(Instruction::with2(code, to, from), Decorators { rounding, ..Decorators::default() });
         };
         for part in self.parts(d) {
@@ -108,6 +118,22 @@ impl Emitter<'_> {
             self.write_back(d, part, to);
         }
         Ok(())
+    }
+
+    /// Unsigned numbers to f32, rounded once: 2^16 times the upper half, plus the lower one. Uses E.
+    fn convert_by_halves(&mut self, to: Register, from: Register, rounding: Option<Rounding>) {
+        let (left, right) = (Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8);
+        let decorators = Decorators { rounding, ..Decorators::default() };
+        let exact = Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er;
+        self.shift(right, E, from, 16);
+        self.shift(left, to, from, 16);
+        self.shift(right, to, to, 16);
+        for half in [E, to] {
+            self.asm.vector(Instruction::with2(exact, half, half), decorators);
+        }
+        // 2^16 as f32.
+        let scale = self.broadcast_constant(0x4780_0000, Width::B32);
+        self.op3(Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er, to, E, scale, decorators);
     }
 
     fn convert_to_half(&mut self, d: Reg, how: Conversion, format: Format, a: Operand) -> EmitResult {
@@ -197,7 +223,11 @@ impl Emitter<'_> {
                 // What is too large becomes the largest integer; the second operand is the result for a NaN.
                 let zero = self.broadcast_constant(0, Width::B32);
                 self.op3(Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, A, A, zero, Decorators::default());
-                self.asm.vector(Instruction::with2(Code::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er, D, A), round);
+                let convert = Code::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er;
+                match self.machine() {
+                    Machine::Avx512 => self.asm.vector(Instruction::with2(convert, D, A), round),
+                    Machine::Avx2 => self.convert_to_unsigned(how.rounding),
+                }
                 if bits < 32 {
                     clamp(self, Code::EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32, (1u64 << bits) - 1);
                 }
@@ -205,6 +235,22 @@ impl Emitter<'_> {
             self.write_back(d, part, D);
         }
         Ok(())
+    }
+
+    /// f32 in A, not negative, to unsigned numbers in D, where there are signed conversions only. Uses A, B, C, K2 and K3.
+    fn convert_to_unsigned(&mut self, rounding: Rounding) {
+        let (compare, xor) =
+            (Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
+        // 2^31 and 2^32: from there on only integers, so that neither the comparison nor the difference rounds.
+        let [half, whole] = [0x4f00_0000, 0x4f80_0000].map(|bits| self.broadcast_constant(bits, Width::B32));
+        self.compare_with(compare, K3, A, whole, 0x1d);
+        self.compare_with(compare, K2, A, half, 0x1d);
+        self.op3(Code::EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, A, A, half, Decorators::masked(K2));
+        let round = Decorators { rounding: Some(rounding), ..Decorators::default() };
+        self.asm.vector(Instruction::with2(Code::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er, D, A), round);
+        let sign = self.broadcast_constant(0x8000_0000, Width::B32);
+        self.op3(xor, D, D, sign, Decorators::masked(K2));
+        self.merge_constant(D, u64::from(u32::MAX), K3);
     }
 
     /// Lanes of f32 in `to`, any NaN for a NaN, flushed if so asked.

@@ -118,7 +118,7 @@ impl Emitter<'_> {
     fn split(&mut self, masks: &PathMasks, index: usize) {
         self.asm.bind(masks.splits[index]);
         self.asm.push(iced_x86::Instruction::with3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, A, A, A));
-        for offset in (0..masks.bytes).step_by(64) {
+        for offset in (0..masks.bytes).step_by(4 * self.machine().lanes()) {
             self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, masks.offset + offset), A);
         }
         self.asm.constant(RAX, self.all_lanes());

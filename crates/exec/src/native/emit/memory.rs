@@ -3,8 +3,8 @@
 use super::super::asm::{Decorators, at};
 use super::super::frame::{Access, AccessSite, Frame, record};
 use super::{A, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
-use crate::kernel::DecodedInst;
-use crate::native::shape::{VECTOR, VectorShape};
+use crate::kernel::{DecodedInst, Machine};
+use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Op, Operand, Reg, Space, Width};
 
@@ -108,15 +108,22 @@ impl Emitter<'_> {
         self.frame.sites.len() - 1
     }
 
+    /// Lanes of a part.
+    pub(super) fn lanes_of(&self, width: Width) -> usize {
+        if width == Width::B64 { self.machine().lanes() / 2 } else { self.machine().lanes() }
+    }
+    /// The first lane of a part, in its tile.
+    pub(super) fn first_lane_of(&self, width: Width, part: Part) -> usize {
+        let half = if width == Width::B64 { part.half * self.lanes_of(width) } else { 0 };
+        part.vector * self.machine().lanes() + half
+    }
+
     /// The access pattern of a part, the offset of its first element from the address's number, and the elements' offsets
     /// from the first.
     fn access_pattern(&self, address: Operand, width: Width, bytes: u32, part: Part) -> (AccessPattern, i64, Vec<i64>) {
         let pattern = self.shapes.pattern(self.pattern_of(address));
-        let (start, count) = match width {
-            Width::B64 => (part.vector * VECTOR + part.half * (VECTOR / 2), VECTOR / 2),
-            _ => (part.vector * VECTOR, VECTOR),
-        };
-        let lanes = &pattern[start..start + count];
+        let start = self.first_lane_of(width, part);
+        let lanes = &pattern[start..start + self.lanes_of(width)];
         let offsets: Vec<i64> = lanes.iter().map(|number| number - lanes[0]).collect();
         let access = if offsets.iter().all(|&offset| offset == 0) {
             AccessPattern::Broadcast
@@ -310,13 +317,16 @@ impl Emitter<'_> {
         for (index, &value) in values.iter().enumerate() {
             let offset = offset + index as i64 * i64::from(*bytes);
             let halves = if *width == Width::B64 { 2 } else { 1 };
-            for index in 0..halves * self.shapes.lanes / VECTOR {
+            for index in 0..halves * self.shapes.lanes / self.machine().lanes() {
                 let part = Part { vector: index / halves, half: index % halves };
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
-                if access == AccessPattern::Contiguous {
+                let is_avx2 = self.machine() == Machine::Avx2;
+                // There are no masked stores of 1 or 2 bytes in AVX2, and no scatters.
+                let vector = access == AccessPattern::Contiguous;
+                if vector && !(is_avx2 && self.active_mask.is_some() && *bytes < 4) {
                     self.write(at(RAX, offset + first), from, *bytes, part);
-                } else if *bytes < 4 {
+                } else if is_avx2 || *bytes < 4 {
                     self.write_each(offset + first, &offsets, from, *bytes, part);
                 } else {
                     let (memory, all) = self.gather_operand(&offsets, *width, offset + first)?;
@@ -331,13 +341,17 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Stores the active lanes of a part to consecutive elements of so many bytes.
+    /// Stores the active lanes of a part to consecutive elements of so many bytes. With AVX2 elements of 2 bytes are
+    /// stored in all lanes, the inactive ones as they were: nothing else may use them.
     pub(super) fn write(&mut self, to: MemoryOperand, from: Register, bytes: u32, part: Part) {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         let mask = self.active_mask.map(|mask| {
             self.load_mask(mask, width, part, Register::K1);
             Register::K1
         });
+        if bytes == 2 && self.machine() == Machine::Avx2 && mask.is_some() {
+            return self.asm.merge_halves(to, from);
+        }
         let code = match bytes {
             1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
             2 => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
@@ -346,19 +360,29 @@ impl Emitter<'_> {
         };
         self.asm.vector(Instruction::with2(code, to, from), Decorators { mask, ..Decorators::default() });
     }
-    /// Stores elements of one or two bytes, for which there is no scatter, lane by lane. Uses RCX.
+    /// Stores elements for which there is no scatter lane by lane. Uses RCX.
     fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
         let lanes = self.frame.reserve(64, 64);
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, lanes), from);
-        let (code, element) =
-            if bytes == 1 { (Code::Mov_rm8_r8, Register::CL) } else { (Code::Mov_rm16_r16, Register::CX) };
+        let (code, element) = match bytes {
+            1 => (Code::Mov_rm8_r8, Register::CL),
+            2 => (Code::Mov_rm16_r16, Register::CX),
+            4 => (Code::Mov_rm32_r32, Register::ECX),
+            _ => (Code::Mov_rm64_r64, RCX),
+        };
+        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
+        let start = self.first_lane_of(width, part);
         for (lane, offset) in offsets.iter().enumerate() {
             let next = self.asm.label();
             if let Some(mask) = self.active_mask {
-                self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (part.vector as i64 / 2)), bit(lane, part));
+                let lane = start + lane;
+                self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (lane as i64 / 32)), lane as i32 % 32);
                 self.asm.jump(Code::Jae_rel32_64, next);
             }
-            self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, lanes + 4 * lane as i64));
+            match width {
+                Width::B64 => self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, lanes + 8 * lane as i64)),
+                _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, lanes + 4 * lane as i64)),
+            }
             self.asm.mr(code, at(RAX, first + offset), element);
             if self.active_mask.is_some() {
                 self.asm.bind(next);
@@ -382,11 +406,6 @@ impl Emitter<'_> {
         self.asm.rr(Code::Add_r64_rm64, RAX, number);
         Ok(())
     }
-}
-
-/// A lane's bit in its part's 32 bits of a mask.
-fn bit(lane: usize, part: Part) -> i32 {
-    (part.vector % 2 * VECTOR + lane) as i32
 }
 
 /// The 16-bit name of a general register.

@@ -2,9 +2,10 @@
 
 use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, EmitError, EmitResult, Emitter, FRAME, Part, Source, by};
+use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, operand_state};
-use crate::native::shape::{VECTOR, VectorShape};
+use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
@@ -266,7 +267,29 @@ impl Emitter<'_> {
             return self.first_lane(d, k2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
-        let vectors = self.shapes.lanes / VECTOR;
+        let vectors = self.shapes.lanes / self.machine().lanes();
+        if self.machine() == Machine::Avx2 {
+            let (ecx, edx) = (Register::ECX, Register::EDX);
+            for vector in 0..vectors {
+                // RDX collects the bits of 64 lanes.
+                let at = 8 * (vector % 8) as u32;
+                for half in 0..=usize::from(width == Width::B64) {
+                    one(self, Part { vector, half }, k2)?;
+                    if at + half as u32 == 0 {
+                        self.asm.bits_of_mask(k2, edx, width == Width::B64);
+                        continue;
+                    }
+                    self.asm.bits_of_mask(k2, ecx, width == Width::B64);
+                    self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, Register::RCX, at + 4 * half as u32));
+                    self.asm.rr(Code::Or_r64_rm64, Register::RDX, Register::RCX);
+                }
+                if vector % 8 == 7 || vector + 1 == vectors {
+                    self.asm.rr(Code::Mov_r64_rm64, Register::RAX, Register::RDX);
+                    self.set_mask_word(d, to, vector as i64 / 8);
+                }
+            }
+            return Ok(());
+        }
         for vector in 0..vectors {
             one(self, Part { vector, half: 0 }, k2)?;
             if width == Width::B64 {

@@ -1,0 +1,55 @@
+//! The vector instructions that code is compiled for.
+
+/// A set of vector instructions. `emit` writes the instructions of AVX-512; `avx2` rewrites them for vectors of half the
+/// length, of which there are half as many, with masks in vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Machine {
+    /// F, BW, DQ and VL.
+    Avx512,
+    /// With FMA and F16C: x86-64-v3.
+    Avx2,
+}
+
+impl Machine {
+    /// The best one that this processor has.
+    pub(crate) fn of_processor() -> Option<Machine> {
+        [Machine::Avx512, Machine::Avx2].into_iter().find(|machine| machine.is_available())
+    }
+
+    /// Whether this processor has it.
+    pub(crate) fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Machine::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            Machine::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+                    && is_x86_feature_detected!("popcnt")
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// Lanes of a vector, 32 bits each.
+    pub(crate) const fn lanes(self) -> usize {
+        match self {
+            Machine::Avx512 => 16,
+            Machine::Avx2 => 8,
+        }
+    }
+    /// Vector registers that are allocated, from the first; the last ones are scratch.
+    pub(crate) const fn registers(self) -> usize {
+        match self {
+            Machine::Avx512 => 27,
+            Machine::Avx2 => 9,
+        }
+    }
+}
