@@ -1,27 +1,32 @@
-//! What a compiler makes of the kernels for this machine: lanes side by side, sixteen at a time.
+//! What a compiler makes of the kernels for this machine: lanes side by side, sixteen or eight at a time.
 #![allow(unsafe_code)]
 
+/// `TILE` lanes are worked on together, so that sums stay in registers.
 macro_rules! native {
     ($name:ident($($arg:ident: $ty:ty),*) $body:block) => {
         pub(crate) fn $name($($arg: $ty),*) {
             #[inline(always)]
-            fn portable($($arg: $ty),*) $body
+            fn portable<const TILE: usize>($($arg: $ty),*) $body
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
             fn avx512($($arg: $ty),*) {
-                portable($($arg),*);
+                portable::<128>($($arg),*);
+            }
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2($($arg: $ty),*) {
+                portable::<64>($($arg),*);
             }
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
                 // SAFETY: just asked; a machine with VL has BW, DQ and FMA.
                 unsafe { avx512($($arg),*) }
+            } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: just asked.
+                unsafe { avx2($($arg),*) }
             } else {
-                portable($($arg),*)
+                portable::<64>($($arg),*)
             }
         }
     };
 }
-
-/// Lanes worked on together, so that sums stay in registers.
-const TILE: usize = 128;
 
 #[inline(always)]
 fn f(bits: u32) -> f32 {

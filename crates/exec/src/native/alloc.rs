@@ -2,6 +2,7 @@
 //! location for the whole region, without live-range splitting; the most used registers choose first.
 
 use super::budget::Budget;
+use super::folded::folded;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
@@ -43,6 +44,8 @@ pub(super) enum Allocation {
     Scalar(Location),
     /// Vectors: one if uniform, otherwise as many as the shape needs.
     Vectors(Vec<Location>),
+    /// Nothing: it is loaded where it is used ([`folded`]).
+    Folded,
     /// A predicate's lanes in the frame: one bit a lane, from this offset.
     Mask(i64),
 }
@@ -135,9 +138,12 @@ pub(super) fn allocate(
 ) -> Option<(Vec<Allocation>, u64)> {
     // Where the liveness of so many registers is not known, all of them are live in all nodes.
     budget.spend(8 * region.nodes.len() * code.kernel.registers.len())?;
+    let folded = folded(code, region, shapes);
     let mut ranges = live_ranges(code, region, shapes, inactive);
+    ranges.retain(|range| !folded[range.reg.0 as usize]);
     ranges.sort_by_key(|range| (std::cmp::Reverse(range.spill_weight), range.reg));
-    let mut allocations = vec![Allocation::None; code.kernel.registers.len()];
+    let mut allocations: Vec<Allocation> =
+        folded.iter().map(|&is_folded| if is_folded { Allocation::Folded } else { Allocation::None }).collect();
     let mut general = GENERAL.map(|register| (register, Interference::default()));
     let mut vectors = vec![Interference::default(); shapes.machine.registers()];
     let alone: Rc<[usize]> = Rc::new([]);

@@ -1,6 +1,7 @@
 //! Code emission. This file has the access to operands and results at their allocated locations; the files below emit
 //! the kinds of instructions.
 
+mod check;
 mod control;
 mod convert;
 mod divergence;
@@ -22,8 +23,10 @@ use super::region::{ProgramPoint, Region};
 use super::shape::{Shapes, VectorShape};
 use crate::kernel::{DecodedInst, Machine, conversion};
 use crate::scalar::MinMax;
+use check::Group;
 use divergence::PathMasks;
 use iced_x86::{Code, Instruction, Register};
+use memory::PartLoad;
 use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
@@ -95,6 +98,10 @@ struct Emitter<'a> {
     point: ProgramPoint,
     /// The index of each access's site.
     accesses: BTreeMap<ProgramPoint, usize>,
+    /// The folded load before this instruction; RAX holds its host address.
+    folded: Option<PartLoad>,
+    /// The loads of the current node that are checked together, by their points.
+    groups: BTreeMap<ProgramPoint, Group>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted.
@@ -186,6 +193,10 @@ impl Emitter<'_> {
             return Ok(self.broadcast_constant(bits, width));
         }
         let Operand::Reg(reg) = operand else { return Err(EmitError::Unsupported) };
+        if let (Allocation::Folded, Some(load)) = (&self.allocations[reg.0 as usize], self.folded) {
+            self.load_part(scratch, load, width, part)?;
+            return Ok(Source::Register(scratch));
+        }
         if let Some(location) = self.location(reg, part) {
             return Ok(match location {
                 Location::Register(register) => Source::Register(register),
@@ -250,8 +261,12 @@ impl Emitter<'_> {
             };
         }
         if state & FLUSH_PENDING == 0 {
-            self.nan_mask(register, Register::K2);
             let nan = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
+            if let (Machine::Avx2, Source::Frame(nan)) = (self.machine(), nan) {
+                self.asm.replace_nans(scratch, register, at(FRAME, nan));
+                return Ok(scratch);
+            }
+            self.nan_mask(register, Register::K2);
             let blend = Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32;
             self.op3(blend, scratch, register, nan, Decorators::masked(Register::K2));
             return Ok(scratch);
@@ -442,7 +457,7 @@ impl Emitter<'_> {
     fn define(&mut self, d: Reg, from: Register, pattern: usize) -> EmitResult {
         let width = self.width(d);
         match self.allocations[d.0 as usize] {
-            Allocation::None | Allocation::Scalar(_) => self.set_scalar(d, from),
+            Allocation::None | Allocation::Folded | Allocation::Scalar(_) => self.set_scalar(d, from),
             Allocation::Vectors(_) => {
                 for part in self.parts(d) {
                     let to = self.target(d, part, A);

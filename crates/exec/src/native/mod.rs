@@ -33,6 +33,7 @@ mod call;
 mod compile;
 mod deferred;
 mod emit;
+mod folded;
 mod frame;
 mod inactive;
 mod quotient;

@@ -342,6 +342,21 @@ impl Asm {
         self.note(done);
     }
 
+    /// f32 lanes with all NaNs replaced.
+    pub(in crate::native) fn replace_nans(&mut self, to: Register, from: Register, by: MemoryOperand) {
+        let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
+        let mut write = || {
+            let none = || AsmError::NoCounterpart(code);
+            let (to, from) = (halved(to).ok_or_else(none)?, halved(from).ok_or_else(none)?);
+            self.take_t();
+            self.append(Instruction::with4(code, T, from, from, 3u32)?);
+            self.append(Instruction::with4(Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, to, from, by, T)?);
+            Ok(())
+        };
+        let done = write();
+        self.note(done);
+    }
+
     /// From now on T holds no mask.
     fn take_t(&mut self) {
         if let Some(avx2) = &mut self.avx2 {

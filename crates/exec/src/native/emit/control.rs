@@ -115,6 +115,8 @@ pub(in crate::native) fn region(
         active_mask: None,
         point: first,
         accesses: BTreeMap::new(),
+        groups: BTreeMap::new(),
+        folded: None,
         path_masks: None,
         approximations: Vec::new(),
         side_exits: Vec::new(),
@@ -280,6 +282,7 @@ impl Emitter<'_> {
     pub(super) fn node(&mut self, index: usize) -> EmitResult {
         let node = &self.region.nodes[index];
         self.states = self.deferred.before[index].clone();
+        self.group_loads(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             self.point = point;
             if !matches!(inst.op, Op::Exit | Op::Store { .. }) {

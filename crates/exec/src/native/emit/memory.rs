@@ -1,9 +1,11 @@
 //! Loads and stores. Every access is checked against its segment before it is made.
 
 use super::super::asm::{Decorators, at};
-use super::super::frame::{Access, AccessSite, Frame, record};
-use super::{A, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
+use super::super::frame::{Access, AccessSite, record};
+use super::{A, D, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
 use crate::kernel::{DecodedInst, Machine};
+use crate::native::alloc::Allocation;
+use crate::native::region::ProgramPoint;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Op, Operand, Reg, Space, Width};
@@ -24,90 +26,15 @@ enum AccessPattern {
     Gather,
 }
 
-impl Emitter<'_> {
-    /// Checks an access for all lanes of the tile, active or not. Sets RAX to the host address for the address operand's
-    /// number, without its pattern. Uses RCX.
-    fn check(
-        &mut self,
-        access: Access,
-        space: Space,
-        bytes: u32,
-        count: usize,
-        address: Operand,
-        offset: i64,
-    ) -> EmitResult {
-        let shape = self.shapes.shape(address);
-        if !shape.is_scalar() {
-            return Err(EmitError::Unsupported);
-        }
-        let pattern = self.shapes.pattern(self.pattern_of(address));
-        let least = pattern.iter().copied().min().unwrap_or(0);
-        let most = pattern.iter().copied().max().unwrap_or(0);
-        let length = u64::from(bytes) * count as u64;
-        let align = match self.launch.code.kernel.aligned_vectors {
-            true => (bytes * count as u32).next_power_of_two(),
-            false => bytes,
-        };
-        let Some(from) = least.checked_add(offset).and_then(|from| i32::try_from(from).ok()) else {
-            return Err(EmitError::Unsupported);
-        };
-        let span =
-            most.abs_diff(least).checked_add(length).filter(|&span| span < 1 << 31).ok_or(EmitError::Unsupported)?;
-        // All lanes must have the same alignment.
-        if pattern.iter().any(|number| number.rem_euclid(align.into()) != least.rem_euclid(align.into())) {
-            return Err(EmitError::Unsupported);
-        }
-        let width = match address {
-            Operand::Reg(reg) => self.width(reg),
-            Operand::Imm(_) => Width::B64,
-        };
-        let number = self.scalar(address, width, RCX)?;
-        self.asm.rm(Code::Lea_r64_m, RAX, at(number, from.into()));
-        let rotate = |emit: &mut Self| {
-            if align > 1 {
-                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
-            }
-        };
-        match space {
-            Space::Shared => {
-                // The size of shared memory is known, and its address is in the tile's record.
-                let Some(room) = self.launch.config.shared_bytes().checked_sub(span) else {
-                    return Err(EmitError::Unsupported);
-                };
-                self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
-                rotate(self);
-                self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
-                self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
-                self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * record::SHARED as i64));
-            }
-            Space::Global | Space::Const | Space::Generic => {
-                let site = self.site(|frame| {
-                    let cache = frame.reserve(32, 32);
-                    AccessSite { cache, space, access, align, span, address, shape, offset, length }
-                });
-                let cache = self.frame.sites[site].cache;
-                self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
-                rotate(self);
-                self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
-                self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
-                self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, cache + 16));
-            }
-            _ => return Err(EmitError::Unsupported),
-        }
-        self.asm.rr(Code::Add_r64_rm64, RAX, number);
-        Ok(())
-    }
-    /// The site of the current access; the same one each time the access is compiled.
-    fn site(&mut self, make: impl FnOnce(&mut Frame) -> AccessSite) -> usize {
-        if let Some(&known) = self.accesses.get(&self.point) {
-            return known;
-        }
-        let site = make(&mut self.frame);
-        self.frame.sites.push(site);
-        self.accesses.insert(self.point, self.frame.sites.len() - 1);
-        self.frame.sites.len() - 1
-    }
+/// A load of which each part is loaded where it is used.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PartLoad {
+    address: Operand,
+    offset: i64,
+    bytes: u32,
+}
 
+impl Emitter<'_> {
     /// Lanes of a part.
     pub(super) fn lanes_of(&self, width: Width) -> usize {
         if width == Width::B64 { self.machine().lanes() / 2 } else { self.machine().lanes() }
@@ -167,6 +94,10 @@ impl Emitter<'_> {
             if width == Width::Pred {
                 return Err(EmitError::Unsupported);
             }
+            if self.allocations[d.0 as usize] == Allocation::Folded {
+                self.folded = Some(PartLoad { address, offset, bytes });
+                continue;
+            }
             if self.is_general(d) {
                 self.load_scalar(RCX, at(RAX, offset), width, bytes, signed)?;
                 self.define(d, RCX, 0)?;
@@ -184,20 +115,27 @@ impl Emitter<'_> {
                     self.write_back(d, part, to);
                     continue;
                 }
-                match access {
-                    AccessPattern::Broadcast => {
-                        let code =
-                            by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
-                        self.asm.rm(code, to, from);
-                    }
-                    AccessPattern::Contiguous => self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, to, from),
-                    AccessPattern::Gather => {
-                        let (memory, mask) = self.gather_operand(&offsets, width, offset + first)?;
-                        let code = by(width, Code::EVEX_Vpgatherdd_zmm_k1_vm32z, Code::EVEX_Vpgatherdq_zmm_k1_vm32y);
-                        self.asm.vector(Instruction::with2(code, to, memory), Decorators::masked(mask));
-                    }
-                }
+                self.load_part(to, PartLoad { address, offset, bytes }, width, part)?;
                 self.write_back(d, part, to);
+            }
+        }
+        Ok(())
+    }
+    /// Loads a part of elements of 4 or 8 bytes, from the host address in RAX. Uses E and K2.
+    pub(super) fn load_part(&mut self, to: Register, load: PartLoad, width: Width, part: Part) -> EmitResult {
+        let PartLoad { address, offset, bytes } = load;
+        let (access, first, offsets) = self.access_pattern(address, width, bytes, part);
+        let from = at(RAX, offset + first);
+        match access {
+            AccessPattern::Broadcast => {
+                let code = by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
+                self.asm.rm(code, to, from);
+            }
+            AccessPattern::Contiguous => self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, to, from),
+            AccessPattern::Gather => {
+                let (memory, mask) = self.gather_operand(&offsets, width, offset + first)?;
+                let code = by(width, Code::EVEX_Vpgatherdd_zmm_k1_vm32z, Code::EVEX_Vpgatherdq_zmm_k1_vm32y);
+                self.asm.vector(Instruction::with2(code, to, memory), Decorators::masked(mask));
             }
         }
         Ok(())
@@ -392,12 +330,16 @@ impl Emitter<'_> {
 
     /// Sets RAX to the host address of the current store, which has been checked.
     fn load_host_address(&mut self, address: Operand) -> EmitResult {
+        self.load_host_address_of(self.point, address)
+    }
+    /// The same for an access that has been checked at this point, at the same address.
+    pub(super) fn load_host_address_of(&mut self, point: ProgramPoint, address: Operand) -> EmitResult {
         let width = match address {
             Operand::Reg(reg) => self.width(reg),
             Operand::Imm(_) => Width::B64,
         };
         let number = self.scalar(address, width, RCX)?;
-        let Some(&site) = self.accesses.get(&self.point) else { return Err(EmitError::Unsupported) };
+        let Some(&site) = self.accesses.get(&point) else { return Err(EmitError::Unsupported) };
         let from = match self.frame.sites[site] {
             AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
             AccessSite { cache, .. } => at(FRAME, cache + 16),

@@ -1,0 +1,157 @@
+//! The checks of accesses against their segments: one for all lanes of a tile, and one for loads next to each other.
+
+use super::super::asm::at;
+use super::super::frame::{Access, AccessSite, Frame, record};
+use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, TILE};
+use crate::native::region::ProgramPoint;
+use iced_x86::{Code, Instruction, Register};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
+
+const RAX: Register = Register::RAX;
+const RCX: Register = Register::RCX;
+
+/// Loads that are checked together lie within so many bytes.
+const MAX_GROUP: i64 = 4096;
+
+/// Loads of a node that are checked together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Group {
+    /// The one that is compiled first, with the check of all.
+    first: ProgramPoint,
+    /// What they read, relative to the address register.
+    from: i64,
+    to: i64,
+}
+
+impl Emitter<'_> {
+    /// Checks an access for all lanes of the tile, active or not. Sets RAX to the host address for the address operand's
+    /// number, without its pattern. Uses RCX.
+    pub(super) fn check(
+        &mut self,
+        access: Access,
+        space: Space,
+        bytes: u32,
+        count: usize,
+        address: Operand,
+        offset: i64,
+    ) -> EmitResult {
+        let shape = self.shapes.shape(address);
+        if !shape.is_scalar() {
+            return Err(EmitError::Unsupported);
+        }
+        let pattern = self.shapes.pattern(self.pattern_of(address));
+        let least = pattern.iter().copied().min().unwrap_or(0);
+        let most = pattern.iter().copied().max().unwrap_or(0);
+        let align = self.alignment(bytes, count);
+        let (mut offset, mut length) = (offset, u64::from(bytes) * count as u64);
+        if let Some(&Group { first, from, to }) = self.groups.get(&self.point).filter(|_| access == Access::Load) {
+            if first != self.point && self.accesses.contains_key(&first) {
+                return self.load_host_address_of(first, address);
+            }
+            (offset, length) = (from, from.abs_diff(to));
+        }
+        let Some(from) = least.checked_add(offset).and_then(|from| i32::try_from(from).ok()) else {
+            return Err(EmitError::Unsupported);
+        };
+        let span =
+            most.abs_diff(least).checked_add(length).filter(|&span| span < 1 << 31).ok_or(EmitError::Unsupported)?;
+        // All lanes must have the same alignment.
+        if pattern.iter().any(|number| number.rem_euclid(align.into()) != least.rem_euclid(align.into())) {
+            return Err(EmitError::Unsupported);
+        }
+        let width = match address {
+            Operand::Reg(reg) => self.width(reg),
+            Operand::Imm(_) => Width::B64,
+        };
+        let number = self.scalar(address, width, RCX)?;
+        self.asm.rm(Code::Lea_r64_m, RAX, at(number, from.into()));
+        let rotate = |emit: &mut Self| {
+            if align > 1 {
+                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
+            }
+        };
+        match space {
+            Space::Shared => {
+                // The size of shared memory is known, and its address is in the tile's record.
+                let Some(room) = self.launch.config.shared_bytes().checked_sub(span) else {
+                    return Err(EmitError::Unsupported);
+                };
+                self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
+                rotate(self);
+                self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
+                self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
+                self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * record::SHARED as i64));
+            }
+            Space::Global | Space::Const | Space::Generic => {
+                let site = self.site(|frame| {
+                    let cache = frame.reserve(32, 32);
+                    AccessSite { cache, space, access, align, span, address, shape, offset, length }
+                });
+                let cache = self.frame.sites[site].cache;
+                self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
+                rotate(self);
+                self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
+                self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
+                self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, cache + 16));
+            }
+            _ => return Err(EmitError::Unsupported),
+        }
+        self.asm.rr(Code::Add_r64_rm64, RAX, number);
+        Ok(())
+    }
+    /// What an access of so many elements must be a multiple of.
+    fn alignment(&self, bytes: u32, count: usize) -> u32 {
+        match self.launch.code.kernel.aligned_vectors {
+            true => (bytes * count as u32).next_power_of_two(),
+            false => bytes,
+        }
+    }
+    /// Finds the loads of a node that are checked together, by the first of them: those that add to the same register, which
+    /// nothing between them writes. All of them run, so that one is out of bounds where all of them together are.
+    pub(super) fn group_loads(&mut self, index: usize) {
+        let mut open: Vec<(Space, Reg, u32, Vec<ProgramPoint>, Group)> = Vec::new();
+        let mut done = Vec::new();
+        for (point, inst) in self.region.placed_insts(self.launch.code, index) {
+            if let Op::Load { d, space, bytes, address: Operand::Reg(reg), offset, .. } = inst.op
+                && inst.guard.is_none()
+            {
+                let align = self.alignment(*bytes, d.len());
+                let (from, to) = (*offset, offset.saturating_add(i64::from(*bytes) * d.len() as i64));
+                let joins = |(at, base, with, _, group): &(Space, Reg, u32, Vec<ProgramPoint>, Group)| {
+                    (at, base, with) == (space, reg, &align)
+                        && (from.max(group.from) - from.min(group.from)) % i64::from(align) == 0
+                        && to.max(group.to).saturating_sub(from.min(group.from)) <= MAX_GROUP
+                };
+                match open.iter_mut().find(|group| joins(group)) {
+                    Some((.., points, group)) => {
+                        points.push(point);
+                        (group.from, group.to) = (group.from.min(from), group.to.max(to));
+                    }
+                    None => open.push((*space, *reg, align, vec![point], Group { first: point, from, to })),
+                }
+            }
+            inst.op.registers(|role, reg| {
+                if role == Role::Def {
+                    let (closed, left) = std::mem::take(&mut open).into_iter().partition(|(_, base, ..)| *base == reg);
+                    open = left;
+                    done.push(closed);
+                }
+            });
+        }
+        done.push(open);
+        let groups = done.into_iter().flatten().filter(|(.., points, _)| points.len() > 1);
+        self.groups =
+            groups.flat_map(|(.., points, group)| points.into_iter().map(move |point| (point, group))).collect();
+    }
+
+    /// The site of the current access; the same one each time the access is compiled.
+    fn site(&mut self, make: impl FnOnce(&mut Frame) -> AccessSite) -> usize {
+        if let Some(&known) = self.accesses.get(&self.point) {
+            return known;
+        }
+        let site = make(&mut self.frame);
+        self.frame.sites.push(site);
+        self.accesses.insert(self.point, self.frame.sites.len() - 1);
+        self.frame.sites.len() - 1
+    }
+}
