@@ -14,8 +14,9 @@ use roundonce_ir::{Op, Operand, Reg, Role, Width};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// General registers that are allocated; the others hold the frame, the tile's record, the budget left, and scratch.
-const GENERAL: [Register; 9] = [
+/// General registers that are allocated; the others hold the frame, the tile's record, the budget left, the steps, and
+/// scratch.
+const GENERAL: [Register; 8] = [
     Register::RBX,
     Register::RBP,
     Register::RSI,
@@ -24,7 +25,6 @@ const GENERAL: [Register; 9] = [
     Register::R9,
     Register::R10,
     Register::R11,
-    Register::R12,
 ];
 
 /// The location of one number or one vector.
@@ -101,7 +101,9 @@ const MAX_SLOTS: usize = 2048;
 struct LiveRange {
     reg: Reg,
     intervals: Intervals,
-    /// How often it is used, by the length of its intervals.
+    /// How often it is probably used.
+    uses: u64,
+    /// The same by the length of its intervals.
     spill_weight: u64,
     vectors: usize,
     is_general: bool,
@@ -127,7 +129,16 @@ pub(super) fn is_general(shapes: &Shapes, reg: Reg) -> bool {
     }
 }
 
-/// Allocates all registers; also the cost of spilling: the vectors in the frame, weighted by use.
+/// The locations of all registers.
+pub(super) struct Allocated {
+    pub(super) allocations: Vec<Allocation>,
+    /// The vectors in the frame, weighted by use and the length of their live ranges.
+    pub(super) spilled: u64,
+    /// The vectors in the frame that are read or written, each as often as its instructions probably run.
+    pub(super) spilled_uses: u64,
+}
+
+/// Allocates all registers.
 pub(super) fn allocate(
     code: &DecodedKernel<'_>,
     region: &Region,
@@ -135,7 +146,7 @@ pub(super) fn allocate(
     inactive: &InactiveLiveness,
     frame: &mut Frame,
     budget: &Budget,
-) -> Option<(Vec<Allocation>, u64)> {
+) -> Option<Allocated> {
     // Where the liveness of so many registers is not known, all of them are live in all nodes.
     budget.spend(8 * region.nodes.len() * code.kernel.registers.len())?;
     let folded = folded(code, region, shapes);
@@ -148,7 +159,7 @@ pub(super) fn allocate(
     let mut vectors = vec![Interference::default(); shapes.machine.registers()];
     let alone: Rc<[usize]> = Rc::new([]);
     let mut slots: Vec<(i64, Interference)> = Vec::new();
-    let mut spilled = 0;
+    let (mut spilled, mut spilled_uses) = (0, 0);
     for range in ranges {
         // Each interval is looked up in every register and slot.
         budget.spend(100 * range.intervals.len() * (vectors.len() + slots.len()))?;
@@ -197,6 +208,7 @@ pub(super) fn allocate(
                     }
                     None => {
                         spilled += range.spill_weight * range.vectors as u64;
+                        spilled_uses += range.uses * range.vectors as u64;
                         let slot = |_| {
                             let free =
                                 slots.iter().position(|(_, interference)| interference.is_free(&range.intervals, None));
@@ -217,7 +229,7 @@ pub(super) fn allocate(
         }
         allocations[range.reg.0 as usize] = allocation;
     }
-    Some((allocations, spilled))
+    Some(Allocated { allocations, spilled, spilled_uses })
 }
 
 /// The last use of each register's value in a node, going backward.
@@ -334,6 +346,7 @@ fn live_ranges(
             let length: u32 = ranges[index].iter().map(|(start, end)| end - start).sum();
             LiveRange {
                 reg,
+                uses: weights[index],
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
                 intervals: joined(std::mem::take(&mut ranges[index]), &spans),
                 vectors,

@@ -1,7 +1,7 @@
 //! Compiled regions: how one is made from the analyses, and the code cache that a launch's workers share.
 
 use super::LaunchConstants;
-use super::alloc::{Allocation, allocate};
+use super::alloc::{Allocated, Allocation, allocate, is_general};
 use super::budget::Budget;
 use super::call::{Executable, FrameChunk, put};
 use super::deferred::Deferred;
@@ -10,8 +10,9 @@ use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, rec
 use super::inactive::InactiveLiveness;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
+use crate::kernel::Machine;
 use roundonce_arith::Rounding;
-use roundonce_ir::{Operand, Reg, Role, Space, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +87,7 @@ impl CompiledRegion {
         for lanes in tiles {
             let Some(tile) = TileLayout::new(launch.config.block, lanes) else { continue };
             let Some(draft) = best_plan.draft(&tile) else { continue };
-            let cost = draft.spill_cost * 1024 / lanes as u64;
+            let cost = draft.cost * 1024 / lanes as u64;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, tile, draft));
             }
@@ -215,8 +216,8 @@ struct Draft {
     shapes: Shapes,
     inputs: Vec<LiveReg>,
     allocations: Vec<Allocation>,
-    /// The cost of spilling: vectors in the frame, weighted by use.
-    spill_cost: u64,
+    /// What a tile costs that a larger one would share among more lanes, and what it costs for want of registers.
+    cost: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -274,9 +275,31 @@ impl<'a> Plan<'a> {
         self.budget.spend(2000 * (region.length() + places) + 64 * registers + places * registers / 8)?;
         let mut frame = Frame::new();
         let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame)?;
-        let (allocations, spill_cost) =
+        let Allocated { allocations, spilled, spilled_uses } =
             allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
-        Some(Draft { region, frame, shapes, inputs, allocations, spill_cost })
+        let cost = match shapes.machine {
+            Machine::Avx512 => spilled,
+            // Small tiles fit its few registers, but pay for each number and each address of a tile.
+            Machine::Avx2 => spilled_uses + self.cost_of_numbers(&region, &shapes),
+        };
+        Some(Draft { region, frame, shapes, inputs, allocations, cost })
+    }
+
+    /// About how many instructions a tile runs for numbers and addresses, of which it has one, not one a lane.
+    fn cost_of_numbers(&self, region: &Region, shapes: &Shapes) -> u64 {
+        let per_tile = 40;
+        let nodes = region.loop_depths().into_iter().enumerate().map(|(node, depth)| {
+            let insts = region.insts(self.launch.code, node).map(|inst| match inst.op {
+                Op::Load { .. } | Op::Store { .. } => 6,
+                op => {
+                    let mut number = false;
+                    op.registers(|role, reg| number |= role == Role::Def && is_general(shapes, reg));
+                    if number { 3 } else { 0 }
+                }
+            });
+            (insts.sum::<u64>() + 4) * 8u64.pow(depth.min(6))
+        });
+        per_tile + nodes.sum::<u64>()
     }
 
     fn compile(&mut self, tile: &TileLayout, first: Draft) -> Option<CompiledRegion> {

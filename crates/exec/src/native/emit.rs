@@ -47,6 +47,8 @@ type EmitResult<T = ()> = Result<T, EmitError>;
 /// The tile's record, what is left of the budget.
 const TILE: Register = Register::R13;
 const BUDGET_LEFT: Register = Register::R14;
+/// Instructions completed by every lane of the current tile.
+const STEPS: Register = Register::R12;
 /// Scratch registers.
 const A: Register = Register::ZMM27;
 const B: Register = Register::ZMM28;

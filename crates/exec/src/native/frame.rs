@@ -13,8 +13,6 @@ pub(super) mod header {
     pub(in crate::native) const END: i64 = 8;
     /// The instructions that a tile may issue.
     pub(in crate::native) const BUDGET: i64 = 16;
-    /// Instructions completed by every lane of the current tile.
-    pub(in crate::native) const STEPS: i64 = 24;
     /// Instructions completed by some lanes of the current tile only, summed over those lanes.
     pub(in crate::native) const PREDICATED: i64 = 32;
     /// The tile where the code stopped.
@@ -41,8 +39,9 @@ pub(super) mod record {
     pub(in crate::native) const EXIT: usize = 8;
     /// What is left of its budget.
     pub(in crate::native) const BUDGET_LEFT: usize = 9;
-    /// As in the frame's header.
+    /// Instructions completed by every lane.
     pub(in crate::native) const STEPS: usize = 10;
+    /// As in the frame's header.
     pub(in crate::native) const PREDICATED: usize = 11;
     /// Live values: the inputs, then those of each exit.
     pub(in crate::native) const VALUES: usize = 12;

@@ -2,7 +2,7 @@
 
 use super::super::asm::{Asm, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
-use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, TILE, low};
+use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
@@ -131,7 +131,7 @@ pub(in crate::native) fn region(
     let tile = emit.asm.label();
     emit.asm.bind(tile);
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
-    emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::STEPS), 0);
+    emit.asm.rr(Code::Xor_r32_rm32, low(STEPS), low(STEPS));
     emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::PREDICATED), 0);
     for (_, word) in &emit.approximations {
         emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * *word as i64), 0);
@@ -226,10 +226,9 @@ impl Emitter<'_> {
     fn epilogue(&mut self, tile: Label, done: Label) {
         self.asm.bind(done);
         self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::BUDGET_LEFT as i64), BUDGET_LEFT);
-        for (from, word) in [(header::STEPS, record::STEPS), (header::PREDICATED, record::PREDICATED)] {
-            self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, from));
-            self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * word as i64), RAX);
-        }
+        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::STEPS as i64), STEPS);
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, header::PREDICATED));
+        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::PREDICATED as i64), RAX);
         let bytes = 8 * (record::VALUES + self.frame.record_values) as i32;
         self.asm.ri(Code::Add_rm64_imm32, TILE, bytes);
         self.asm.rm(Code::Cmp_r64_rm64, TILE, at(FRAME, header::END));
@@ -263,7 +262,7 @@ impl Emitter<'_> {
     /// Counts instructions that every lane completes.
     fn count(&mut self, count: u32) {
         if count > 0 {
-            self.asm.mi(Code::Add_rm64_imm32, at(FRAME, header::STEPS), count as i32);
+            self.asm.ri(Code::Add_rm64_imm32, STEPS, count as i32);
         }
     }
 

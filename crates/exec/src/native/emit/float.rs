@@ -1,9 +1,11 @@
 //! The multiply-add family on vectors.
 
-use super::super::asm::Decorators;
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Part, by};
+use super::super::asm::{Decorators, at};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, by};
+use crate::kernel::Machine;
+use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING};
-use iced_x86::{Code, Instruction, Register};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Operand, Reg, Width};
 
@@ -49,10 +51,18 @@ impl Emitter<'_> {
             }
         }
         for part in self.parts(d) {
+            // A factor in memory is read by the multiply-add itself.
+            let from_memory = match operation.op {
+                ArithOp::MulAdd if !mixed && !flushes && (rounding.is_none() || self.machine() == Machine::Avx2) => {
+                    (0..2).find_map(|index| Some(index).zip(self.memory_operand(used[index], width, part)))
+                }
+                _ => None,
+            };
             let mut x = [A; 3];
             for (index, scratch) in [A, B, C].into_iter().enumerate().take(used.len()) {
                 x[index] = match shared[index] {
                     Some(register) => register,
+                    None if from_memory.is_some_and(|(memory, _)| memory == index) => scratch,
                     None => self.factor(operation, index, used[index], part, scratch)?,
                 };
             }
@@ -60,7 +70,12 @@ impl Emitter<'_> {
             // The steps after the arithmetic need a scratch register.
             let clamps = operation.clamp != Clamp::None;
             let to = if clamps || eager || flushes { D } else { target };
-            self.arithmetic(operation, width, to, x, decorators);
+            match from_memory {
+                Some((index, memory)) => {
+                    self.multiply_from_memory(operation, to, x[1 - index], memory, x[2], decorators)
+                }
+                None => self.arithmetic(operation, width, to, x, decorators),
+            }
             if may_be_tiny {
                 self.exit_at_boundary(format, d, part, to);
             }
@@ -91,6 +106,35 @@ impl Emitter<'_> {
             self.write_back(d, part, target);
         }
         Ok(())
+    }
+
+    /// Where in memory a part of an operand is, if its lanes lie there side by side.
+    fn memory_operand(&self, arg: Operand, width: Width, part: Part) -> Option<MemoryOperand> {
+        let Operand::Reg(reg) = arg else { return None };
+        match (self.location(reg, part), &self.allocations[reg.0 as usize], self.folded) {
+            (Some(Location::Slot(offset)), ..) => Some(at(FRAME, offset)),
+            (_, Allocation::Folded, Some(load)) => self.contiguous_part(load, width, part),
+            _ => None,
+        }
+    }
+    /// A fused multiply-add of a factor in a register and one in memory.
+    fn multiply_from_memory(
+        &mut self,
+        operation: &Operation,
+        to: Register,
+        factor: Register,
+        memory: MemoryOperand,
+        addend: Register,
+        decorators: Decorators,
+    ) {
+        let [overwrite_factor, _, overwrite_addend] = fused(operation, operation.format == Format::F64);
+        let (code, other) = if to == factor {
+            (overwrite_factor, addend)
+        } else {
+            self.copy_vector(to, addend);
+            (overwrite_addend, factor)
+        };
+        self.asm.vector(Instruction::with3(code, to, other, memory), decorators);
     }
 
     /// Whether an operand is the same vector in all parts.
@@ -165,57 +209,14 @@ impl Emitter<'_> {
         let [a, b, c] = x;
         match operation.op {
             ArithOp::MulAdd | ArithOp::TruncatedMulAdd => {
-                use Code as K;
-                // By the signs of product and addend: the opcodes that overwrite the first factor and the addend.
-                let (overwrite_a, overwrite_c) = match (operation.negate_product, operation.negate_addend) {
-                    (false, false) => (
-                        pick(
-                            K::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                        pick(
-                            K::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                    ),
-                    (false, true) => (
-                        pick(
-                            K::EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                        pick(
-                            K::EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                    ),
-                    (true, false) => (
-                        pick(
-                            K::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                        pick(
-                            K::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                    ),
-                    (true, true) => (
-                        pick(
-                            K::EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                        pick(
-                            K::EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
-                            K::EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
-                        ),
-                    ),
-                };
+                let [_, overwrite_a, overwrite_c] = fused(operation, wide);
                 let (code, first, second) = if to == a {
                     (overwrite_a, b, c)
                 } else if to == b {
                     (overwrite_a, a, c)
                 } else {
                     if to != c {
-                        self.asm.rr(K::EVEX_Vmovaps_zmm_k1z_zmmm512, to, c);
+                        self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, to, c);
                     }
                     (overwrite_c, a, b)
                 };
@@ -276,5 +277,53 @@ impl Emitter<'_> {
             self.write_back(d, part, to);
         }
         Ok(())
+    }
+}
+
+/// The fused multiply-adds of an operation's signs: those that overwrite the first factor and take the second from memory,
+/// that overwrite a factor, and that overwrite the addend.
+fn fused(operation: &Operation, wide: bool) -> [Code; 3] {
+    use Code as K;
+    match (operation.negate_product, operation.negate_addend, wide) {
+        (false, false, false) => [
+            K::EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (false, false, true) => [
+            K::EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
+        (false, true, false) => [
+            K::EVEX_Vfmsub132ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (false, true, true) => [
+            K::EVEX_Vfmsub132pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
+        (true, false, false) => [
+            K::EVEX_Vfnmadd132ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (true, false, true) => [
+            K::EVEX_Vfnmadd132pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
+        (true, true, false) => [
+            K::EVEX_Vfnmsub132ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+            K::EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (true, true, true) => [
+            K::EVEX_Vfnmsub132pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+            K::EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
     }
 }

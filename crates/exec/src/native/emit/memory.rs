@@ -121,6 +121,12 @@ impl Emitter<'_> {
         }
         Ok(())
     }
+    /// A part of a load whose lanes lie side by side.
+    pub(super) fn contiguous_part(&self, load: PartLoad, width: Width, part: Part) -> Option<MemoryOperand> {
+        let PartLoad { address, offset, bytes } = load;
+        let (access, first, _) = self.access_pattern(address, width, bytes, part);
+        (access == AccessPattern::Contiguous).then(|| at(RAX, offset + first))
+    }
     /// Loads a part of elements of 4 or 8 bytes, from the host address in RAX. Uses E and K2.
     pub(super) fn load_part(&mut self, to: Register, load: PartLoad, width: Width, part: Part) -> EmitResult {
         let PartLoad { address, offset, bytes } = load;

@@ -19,6 +19,14 @@ pub(super) fn rounds(code: Code) -> bool {
             | K::VEX_Vsqrtpd_ymm_ymmm256
             | K::VEX_Vcvtdq2ps_ymm_ymmm256
             | K::VEX_Vcvtpd2ps_xmm_ymmm256
+            | K::VEX_Vfmadd132ps_ymm_ymm_ymmm256
+            | K::VEX_Vfmadd132pd_ymm_ymm_ymmm256
+            | K::VEX_Vfmsub132ps_ymm_ymm_ymmm256
+            | K::VEX_Vfmsub132pd_ymm_ymm_ymmm256
+            | K::VEX_Vfnmadd132ps_ymm_ymm_ymmm256
+            | K::VEX_Vfnmadd132pd_ymm_ymm_ymmm256
+            | K::VEX_Vfnmsub132ps_ymm_ymm_ymmm256
+            | K::VEX_Vfnmsub132pd_ymm_ymm_ymmm256
             | K::VEX_Vfmadd213ps_ymm_ymm_ymmm256
             | K::VEX_Vfmadd213pd_ymm_ymm_ymmm256
             | K::VEX_Vfmadd231ps_ymm_ymm_ymmm256
@@ -123,6 +131,14 @@ pub(super) fn counterpart(code: Code) -> Option<Code> {
         K::EVEX_Vmovdqa32_zmmm512_k1z_zmm => K::VEX_Vmovdqa_ymmm256_ymm,
         K::EVEX_Vmovd_rm32_xmm => K::VEX_Vmovd_rm32_xmm,
         K::EVEX_Vmovq_rm64_xmm => K::VEX_Vmovq_rm64_xmm,
+        K::EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er => K::VEX_Vfmadd132ps_ymm_ymm_ymmm256,
+        K::EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er => K::VEX_Vfmadd132pd_ymm_ymm_ymmm256,
+        K::EVEX_Vfmsub132ps_zmm_k1z_zmm_zmmm512b32_er => K::VEX_Vfmsub132ps_ymm_ymm_ymmm256,
+        K::EVEX_Vfmsub132pd_zmm_k1z_zmm_zmmm512b64_er => K::VEX_Vfmsub132pd_ymm_ymm_ymmm256,
+        K::EVEX_Vfnmadd132ps_zmm_k1z_zmm_zmmm512b32_er => K::VEX_Vfnmadd132ps_ymm_ymm_ymmm256,
+        K::EVEX_Vfnmadd132pd_zmm_k1z_zmm_zmmm512b64_er => K::VEX_Vfnmadd132pd_ymm_ymm_ymmm256,
+        K::EVEX_Vfnmsub132ps_zmm_k1z_zmm_zmmm512b32_er => K::VEX_Vfnmsub132ps_ymm_ymm_ymmm256,
+        K::EVEX_Vfnmsub132pd_zmm_k1z_zmm_zmmm512b64_er => K::VEX_Vfnmsub132pd_ymm_ymm_ymmm256,
         _ => return None,
     })
 }
