@@ -258,7 +258,7 @@ fn live_ranges(
 ) -> Vec<LiveRange> {
     let count = code.kernel.registers.len();
     let mut ranges: Vec<Intervals> = vec![Vec::new(); count];
-    let mut weights = vec![0u64; count];
+    let (mut weights, mut writes) = (vec![0u64; count], vec![0u64; count]);
     let mut hints: Vec<Vec<Reg>> = vec![Vec::new(); count];
     let depths = region.loop_depths();
     let form = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg) * 2 + usize::from(is_general(shapes, reg));
@@ -286,6 +286,7 @@ fn live_ranges(
             read.extend(inst.guard.map(|guard| guard.pred));
             for &reg in &written {
                 weights[reg.0 as usize] += weight;
+                writes[reg.0 as usize] += weight;
                 let to = until.last[reg.0 as usize].take().unwrap_or(at + 2);
                 if inst.guard.is_some() {
                     until.at(reg, to);
@@ -346,7 +347,8 @@ fn live_ranges(
             let length: u32 = ranges[index].iter().map(|(start, end)| end - start).sum();
             LiveRange {
                 reg,
-                uses: weights[index],
+                // A store of a vector takes as long as several loads.
+                uses: weights[index] + 3 * writes[index],
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
                 intervals: joined(std::mem::take(&mut ranges[index]), &spans),
                 vectors,
