@@ -25,7 +25,12 @@ fuzz_target!(|bytes: &[u8]| {
         // A label is what a name may be, not what it is.
         let is_plain = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if cubin.kernels.iter().all(|kernel| is_plain(&kernel.name)) {
-            let assembly = asm_file(&text).unwrap_or_else(|findings| panic!("{text}: {findings:?}"));
+            let assembly = match asm_file(&text) {
+                Ok(assembly) => assembly,
+                // Values of the encoding that mean nothing are shown, and not taken.
+                Err(findings) if findings.iter().all(|finding| finding.code == "SASS0011") => continue,
+                Err(findings) => panic!("{text}: {findings:?}"),
+            };
             let words: Vec<u64> = cubin.kernels.iter().flat_map(|kernel| kernel.words.iter().copied()).collect();
             assert_eq!(assembly.bundles().concat(), words, "{text}");
         }

@@ -248,7 +248,9 @@ impl Interpreter<'_> {
                 block = self.next_block(block);
             }
             let parts = lanes / MIN_TILE;
-            let ran = self.run_pending_tiles(&mut instance, count, |tile| !ended[tile * parts]);
+            // Other code may have smaller tiles: one of which a part has ended is the interpreter's.
+            let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
+            let ran = self.run_pending_tiles(&mut instance, count, is_pending);
             self.count_approximations(&instance, &ran.tiles);
             for (exit, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
                 if let Some(exit) = exit {
