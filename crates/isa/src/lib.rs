@@ -24,7 +24,7 @@ pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
 pub use number::{
-    ParsedNumber, counted, exact_decimal, extended_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number,
+    ParsedNumber, counted, exact_decimal, extended_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number, push_hex_digits,
     shortest_decimal,
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
