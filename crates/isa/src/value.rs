@@ -157,9 +157,34 @@ const HEX_DIGITS: [u8; 256] = {
     digits
 };
 
+/// The bits of an operand of one component in hex, `0x3fc00000`, with no more digits than it has: what most operands of
+/// batches are. `None` for every other text, of which [`parse_value`] knows more.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::parse_plain_hex;
+/// assert_eq!(parse_plain_hex(Format::F16, "0x3C00"), Some(0x3c00));
+/// assert_eq!(parse_plain_hex(Format::F16, "0x00003c00"), None);
+/// assert_eq!(parse_plain_hex(Format::F16, "0x1p"), None);
+/// ```
+#[inline]
+pub fn parse_plain_hex(format: Format, text: &str) -> Option<u64> {
+    let digits = text.as_bytes().strip_prefix(b"0x")?;
+    if digits.is_empty() || digits.len() > format.width() as usize / 4 {
+        return None;
+    }
+    let (mut bits, mut greatest) = (0, 0);
+    for byte in digits {
+        let digit = HEX_DIGITS[usize::from(*byte)];
+        bits = bits << 4 | u64::from(digit);
+        greatest |= digit;
+    }
+    // No branch on a digit: a processor would mispredict every third one.
+    (greatest < 16).then_some(bits)
+}
+
 fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result<Value, String> {
     let digits = digits.as_bytes();
-    // No branch on a digit: a processor would mispredict every third one.
     let greatest = digits.iter().fold(0, |greatest, byte| greatest | HEX_DIGITS[usize::from(*byte)]);
     if digits.is_empty() || greatest > 15 {
         return Err("has a character that is no hex digit".to_owned());
@@ -167,9 +192,9 @@ fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result
     let width = format.width();
     let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
     let significant = &digits[zeros..];
-    let bits = significant.first().map_or(0, |first| {
-        significant.len() * 4 - (HEX_DIGITS[usize::from(*first)].leading_zeros() as usize - 4)
-    });
+    let bits = significant
+        .first()
+        .map_or(0, |first| significant.len() * 4 - (HEX_DIGITS[usize::from(*first)].leading_zeros() as usize - 4));
     if bits > (components * width) as usize {
         return Err(format!("does not fit: it has {bits} bits, the operand has {}", components * width));
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use roundonce_arith::Profile;
-use roundonce_isa::{Finding, Instruction, Value, push_hex_digits};
+use roundonce_isa::{Finding, Instruction, Recipe, Value, parse_plain_hex, push_hex_digits};
 
 use crate::conversion::{self, Conversion};
 use crate::integer::{self, Integer};
@@ -144,19 +144,22 @@ impl<'l> Iterator for AsciiWords<'l> {
     }
 }
 
-fn float_line(
-    instruction: &Instruction,
-    profile: &Profile,
-    texts: &[&str],
-    out: &mut String,
-) -> Result<(), Finding> {
+fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out: &mut String) -> Result<(), Finding> {
     check_arity(instruction, texts.len())?;
+    let Recipe { operation, components, .. } = &instruction.recipe;
     let mut operands = [Value::scalar(0); 3];
-    for (index, text) in texts.iter().enumerate() {
-        operands[index] = operand(instruction, index, text)?.value;
+    for (index, (value, text)) in operands.iter_mut().zip(texts).enumerate() {
+        let plain = match components {
+            1 => parse_plain_hex(operation.operand_format(index), text),
+            _ => None,
+        };
+        *value = match plain {
+            Some(bits) => Value::scalar(bits),
+            None => operand(instruction, index, text)?.value,
+        };
     }
     let result = eval(instruction, &operands[..texts.len()], profile);
-    let digits = instruction.recipe.operation.format.width() / 4;
+    let digits = operation.format.width() / 4;
     out.push_str("0x");
     for bits in result.value.components().iter().rev() {
         push_hex_digits(out, digits, *bits);
