@@ -25,7 +25,7 @@ fn numbered(count: u32) -> (Vec<u8>, Vec<String>) {
             _ if number % 1009 == 7 => (b"fma.rn.f32 1 \xff 1".to_vec(), "error: the line is not UTF-8".to_owned()),
             _ if number % 911 == 5 => (Vec::new(), "error: an empty line: expected INSTRUCTION OPERAND…".to_owned()),
             _ if number % 499 == 3 => {
-                let problem = "error: operand 2: `0xg` has a character that is no hex digit";
+                let problem = "error: operand 2: `0xg` has a character that is no hex digit [FORM0006]";
                 (format!("fma.rn.f32 {number} 0xg 1").into_bytes(), problem.to_owned())
             }
             _ if number % 3 == 0 => {
