@@ -11,7 +11,7 @@ use roundonce::sass::Generation;
 use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
-use crate::{Ended, Failure, Status, files, modules, report, sass_modern};
+use crate::{Ended, Failure, Status, files, lines, modules, report, sass_modern};
 
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -142,7 +142,7 @@ fn sass(arguments: &Arguments) -> Ended {
             let _ = write!(out, "{word:#018x}");
             Ok(())
         };
-        return files::answer_lines(answer, files::error_line);
+        return lines::answer(None, || answer, lines::error_line);
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
     let assembly = match sass::asm_file_for(&text, generation) {

@@ -8,7 +8,7 @@ use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
 use crate::asm::{Arch, Language, check_listing};
-use crate::{Ended, Failure, Status, files, sass_modern};
+use crate::{Ended, Failure, Status, files, lines, sass_modern};
 
 /// How immediates look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             let word = read_word(line)?;
             sass::disasm_word_into(word, layout.style, layout.generation, out).map_err(|finding| finding.to_string())
         };
-        return files::answer_lines(answer, files::error_line);
+        return lines::answer(None, || answer, lines::error_line);
     }
     let bytes = files::read(&arguments.file)?;
     if arguments.lang.or_else(|| Language::of(&arguments.file)) == Some(Language::Spirv) {

@@ -15,7 +15,7 @@ use crate::eval_arrays::Evaluated;
 use crate::eval_matrices::{self, Matrices};
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
-use crate::{allowed, eval_arrays, files, terminal};
+use crate::{allowed, eval_arrays, files, lines, terminal};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -46,8 +46,8 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     matrices: Matrices,
-    /// Threads for arrays (default: one a core)
-    #[arg(long, value_name = "N", requires = "out")]
+    /// Threads for arrays, and for lines on stdin (default: one a core)
+    #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     target: MachineArguments,
@@ -66,18 +66,31 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.allowed {
             return Err(Failure::Input("--allowed takes one instruction, not lines".to_owned()));
         }
-        let mut batch = Batch::new(target, profile);
-        if arguments.format.format == Format::Json {
-            return files::answer_lines(
-                |line, out| {
-                    batch.line(line, out)?;
-                    *out = json_line(line, out);
-                    Ok(())
-                },
-                |problem| serde_json::json!({ "error": problem }).to_string(),
-            );
-        }
-        return files::answer_lines(|line, out| batch.line(line, out), files::error_line);
+        return match arguments.format.format {
+            Format::Text => {
+                let answerer = || {
+                    let mut batch = Batch::new(target, profile);
+                    move |line: &str, out: &mut String| batch.line(line, out)
+                };
+                lines::answer(arguments.threads, answerer, lines::error_line)
+            }
+            Format::Json => {
+                let answerer = || {
+                    let (mut batch, mut result) = (Batch::new(target, profile), String::new());
+                    move |line: &str, out: &mut String| {
+                        result.clear();
+                        batch.line(line, &mut result)?;
+                        out.push_str(&json_line(line, &result));
+                        Ok(())
+                    }
+                };
+                let refusal = |problem: &str| serde_json::json!({ "error": problem }).to_string();
+                lines::answer(arguments.threads, answerer, refusal)
+            }
+        };
+    }
+    if arguments.threads.is_some() && arguments.out.is_none() {
+        return Err(Failure::Input("--threads goes with lines on stdin (`eval -`), and with --out".to_owned()));
     }
     let spelled = match arguments.target_env {
         Some(environment) if !arguments.instruction.contains('@') => format!("{}@{environment}", arguments.instruction),

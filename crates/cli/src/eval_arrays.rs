@@ -12,6 +12,7 @@ use roundonce::conversion::Conversion;
 use roundonce::integer::{Integer, IntegerType};
 use roundonce::{Finding, Instruction, Profile, Value};
 use roundonce_vectors::npy;
+use zerocopy::IntoBytes;
 
 use crate::argument::Argument;
 use crate::array::Header;
@@ -312,24 +313,42 @@ impl ArrayFile {
     /// The value of an array of one.
     fn only_value(&self) -> Result<Value, Failure> {
         let mut elements = Elements::of_width(self.ty.bits);
-        self.read(0, self.ty.elements as usize, &mut Vec::new(), &mut elements)?;
+        self.read(0, self.ty.elements as usize, &mut elements)?;
         Ok(Value::of(elements.iter()))
     }
 
-    /// Reads so many elements from one on.
-    fn read(&self, from: u64, count: usize, bytes: &mut Vec<u8>, into: &mut Elements) -> Result<(), Failure> {
-        let size = self.ty.bits / 8;
-        bytes.resize(count * size as usize, 0);
-        let read = files::read_at(&self.file, bytes, self.header.start + from * u64::from(size));
+    /// Reads so many elements from one on, to where they are computed with: nothing is copied but by the kernel.
+    fn read(&self, from: u64, count: usize, into: &mut Elements) -> Result<(), Failure> {
+        into.resize(count);
+        let read = files::read_at(&self.file, bytes(into), self.header.start + from * u64::from(self.ty.bits / 8));
         read.map_err(|error| files::failed(&self.path, error))?;
-        into.fill_from_bytes(bytes);
+        swap_unless_little_endian(into);
         Ok(())
+    }
+}
+
+/// The bytes in which elements lie in memory.
+fn bytes(elements: &mut Elements) -> &mut [u8] {
+    match elements {
+        Elements::U8(all) => all,
+        Elements::U16(all) => all.as_mut_slice().as_mut_bytes(),
+        Elements::U32(all) => all.as_mut_slice().as_mut_bytes(),
+        Elements::U64(all) => all.as_mut_slice().as_mut_bytes(),
+    }
+}
+
+/// Between the order of a file's bytes and that of the machine's, either way.
+fn swap_unless_little_endian(elements: &mut Elements) {
+    match elements {
+        Elements::U8(_) => {}
+        Elements::U16(all) => all.iter_mut().for_each(|bits| *bits = bits.to_le()),
+        Elements::U32(all) => all.iter_mut().for_each(|bits| *bits = bits.to_le()),
+        Elements::U64(all) => all.iter_mut().for_each(|bits| *bits = bits.to_le()),
     }
 }
 
 /// What a thread keeps from one part to the next.
 struct Buffers {
-    bytes: Vec<u8>,
     operands: Vec<Elements>,
     results: Elements,
 }
@@ -337,7 +356,7 @@ struct Buffers {
 impl Buffers {
     fn new(operands: &[ValueType], result: &ValueType) -> Buffers {
         let operands = operands.iter().map(|ty| Elements::of_width(ty.bits)).collect();
-        Buffers { bytes: Vec::new(), operands, results: Elements::of_width(result.bits) }
+        Buffers { operands, results: Elements::of_width(result.bits) }
     }
 }
 
@@ -354,7 +373,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Reads a part of each array and computes the same part of the results.
-    fn compute(&self, part: u64, Buffers { bytes, operands, results }: &mut Buffers) -> Result<(), Failure> {
+    fn compute(&self, part: u64, Buffers { operands, results }: &mut Buffers) -> Result<(), Failure> {
         let from = part * PART as u64;
         let count = (self.elements - from).min(PART as u64) as usize;
         let mut sources = Vec::with_capacity(operands.len());
@@ -362,7 +381,7 @@ impl Job<'_> {
             sources.push(match input {
                 Input::Uniform(value) => Operand::Uniform(*value),
                 Input::Array(array) => {
-                    array.read(from, count, bytes, elements)?;
+                    array.read(from, count, elements)?;
                     Operand::from(&*elements)
                 }
             });
@@ -371,9 +390,8 @@ impl Job<'_> {
         Ok(self.evaluated.eval_into(self.profile, &sources, results.into())?)
     }
 
-    fn write(&self, part: u64, Buffers { bytes, results, .. }: &mut Buffers, file: &File) -> io::Result<()> {
-        bytes.clear();
-        results.write_bytes(bytes);
-        files::write_at(file, bytes, self.start + part * PART as u64 * u64::from(self.size))
+    fn write(&self, part: u64, Buffers { results, .. }: &mut Buffers, file: &File) -> io::Result<()> {
+        swap_unless_little_endian(results);
+        files::write_at(file, bytes(results), self.start + part * PART as u64 * u64::from(self.size))
     }
 }

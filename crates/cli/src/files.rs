@@ -1,21 +1,20 @@
 //! Files in and out.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
-use std::mem;
+use std::io::{self, BufRead, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
 use roundonce_vectors::output::Output;
 use roundonce_vectors::without_mark;
 
-use crate::{Ended, Failure, Status, signals, terminal};
+use crate::{Failure, signals, terminal};
 
 /// The most that a module may have: reading one takes several times its size, and no real one is near this.
 const MOST: u64 = 1 << 28;
 
 /// What messages call it.
-const STDIN: &str = "standard input";
+pub(crate) const STDIN: &str = "standard input";
 
 /// The bytes of a module; of stdin for `-`. One with nothing in it is nothing to work on.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -166,46 +165,4 @@ pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
     let mut out = BufWriter::new(terminal::stdout());
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     Ok(out.flush()?)
-}
-
-/// What stands in the place of the answer to a line that is wrong.
-pub(crate) fn error_line(problem: &str) -> String {
-    format!("error: {}", problem.replace('\n', " "))
-}
-
-/// Writes one line for each line of stdin; one that `answer` refuses becomes what `refusal` makes of the reason, and the
-/// run goes on.
-pub(crate) fn answer_lines(
-    mut answer: impl FnMut(&str, &mut String) -> Result<(), String>,
-    refusal: impl Fn(&str) -> String,
-) -> Ended {
-    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout());
-    let mut status = Status::Done;
-    let mut bytes = Vec::new();
-    let mut line = String::new();
-    let mut first = true;
-    loop {
-        bytes.clear();
-        line.clear();
-        let got = input.read_until(b'\n', &mut bytes).map_err(|error| failed(STDIN.as_ref(), error))?;
-        if got == 0 {
-            out.flush()?;
-            return Ok(status);
-        }
-        let question = if mem::take(&mut first) { without_mark(&bytes) } else { &bytes };
-        let answered = match std::str::from_utf8(question) {
-            Ok(question) => answer(question.trim_end_matches(['\n', '\r']), &mut line),
-            Err(_) => Err("the line is not UTF-8".to_owned()),
-        };
-        if let Err(problem) = answered {
-            status = Status::Unreadable;
-            line = refusal(&problem);
-        }
-        line.push('\n');
-        out.write_all(line.as_bytes())?;
-        if terminal::is_closed() {
-            return Ok(status);
-        }
-    }
 }

@@ -24,6 +24,7 @@ mod files;
 mod forms;
 mod images;
 mod launch;
+mod lines;
 mod lsp;
 mod modules;
 mod output;

@@ -8,7 +8,7 @@ use roundonce::sass::{self, Layout};
 use roundonce_vectors::without_mark;
 
 use crate::asm::{no_instruction, refused};
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, files, lines};
 
 /// Stdin to words, a line at a time.
 pub(crate) fn assemble_lines(target: Target) -> Ended {
@@ -17,7 +17,7 @@ pub(crate) fn assemble_lines(target: Target) -> Ended {
         let _ = write!(out, "{word:#034x}");
         Ok(())
     };
-    files::answer_lines(answer, files::error_line)
+    lines::answer(None, || answer, lines::error_line)
 }
 
 /// A text to words.
@@ -53,7 +53,7 @@ pub(crate) fn disassemble_lines(target: Target, layout: &Layout) -> Ended {
         let word = read_word(line)?;
         modern::disasm_word_into(word, target, layout, out).map_err(|finding| finding.to_string())
     };
-    files::answer_lines(answer, files::error_line)
+    lines::answer(None, || answer, lines::error_line)
 }
 
 fn read_word(text: &str) -> Result<u128, String> {

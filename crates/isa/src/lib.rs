@@ -25,11 +25,11 @@ pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
 pub use number::{
     ParsedNumber, counted, exact_decimal, extended_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number,
-    shortest_decimal,
+    push_hex_digits, shortest_decimal,
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use outline::{Declaration, Outline, Spelled, Token, TokenClass, Use};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use rule::Rule;
-pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};
+pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_plain_hex, parse_testfloat, parse_value};

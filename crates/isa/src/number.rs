@@ -302,6 +302,23 @@ pub fn hex_bits(width: u32, bits: u64) -> String {
     format!("{bits:#0digits$x}", digits = 2 + width.div_ceil(4) as usize)
 }
 
+/// Appends the lowest hex digits of a number, so many of them, at most 16.
+///
+/// ```
+/// let mut text = "0x".to_owned();
+/// roundonce_isa::push_hex_digits(&mut text, 4, 0x13c00);
+/// assert_eq!(text, "0x3c00");
+/// ```
+pub fn push_hex_digits(text: &mut String, digits: u32, bits: u64) {
+    let mut written = [0; 16];
+    for (place, digit) in written.iter_mut().rev().enumerate() {
+        *digit = b"0123456789abcdef"[(bits >> (4 * place) & 15) as usize];
+    }
+    let first = written.len() - (digits as usize).min(written.len());
+    // They are ASCII.
+    text.push_str(std::str::from_utf8(&written[first..]).unwrap_or_default());
+}
+
 /// A number in groups of three digits.
 ///
 /// ```

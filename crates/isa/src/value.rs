@@ -85,11 +85,16 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
         None => (0, text),
     };
     let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
-    if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
-        let value =
-            parse_hex_components(format, components, digits).map_err(|problem| format!("`{text}` {problem}"))?;
-        let value = Value::of(value.components().iter().map(|bits| bits ^ flip));
-        return Ok(ParsedValue { value, exact: true });
+    if let Some(digits) = hex {
+        match parse_hex_components(format, components, digits) {
+            Ok(mut value) => {
+                value.components[..value.count].iter_mut().for_each(|bits| *bits ^= flip);
+                return Ok(ParsedValue { value, exact: true });
+            }
+            // C's hexadecimal numbers have a `p`, which no hex digit is.
+            Err(_) if digits.contains(['p', 'P']) => {}
+            Err(problem) => return Err(format!("`{text}` {problem}")),
+        }
     }
     if components > 1 {
         return Err(format!(
@@ -139,28 +144,67 @@ pub fn parse_testfloat(format: Format, text: &str) -> Option<u64> {
     Some(sign | field(exponent, format.exp_bits())? << format.frac_bits() | field(fraction, format.frac_bits())?)
 }
 
+/// What each byte is as a hex digit; of one that is none, more than every digit.
+const HEX_DIGITS: [u8; 256] = {
+    let mut digits = [u8::MAX; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        let upper = b"0123456789ABCDEF"[digit as usize];
+        digits[upper as usize] = digit;
+        digits[upper.to_ascii_lowercase() as usize] = digit;
+        digit += 1;
+    }
+    digits
+};
+
+/// The bits of an operand of one component in hex, `0x3fc00000`, with no more digits than it has: what most operands of
+/// batches are. `None` for every other text, of which [`parse_value`] knows more.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::parse_plain_hex;
+/// assert_eq!(parse_plain_hex(Format::F16, "0x3C00"), Some(0x3c00));
+/// assert_eq!(parse_plain_hex(Format::F16, "0x00003c00"), None);
+/// assert_eq!(parse_plain_hex(Format::F16, "0x1p"), None);
+/// ```
+#[inline]
+pub fn parse_plain_hex(format: Format, text: &str) -> Option<u64> {
+    let digits = text.as_bytes().strip_prefix(b"0x")?;
+    if digits.is_empty() || digits.len() > format.width() as usize / 4 {
+        return None;
+    }
+    let (mut bits, mut greatest) = (0, 0);
+    for byte in digits {
+        let digit = HEX_DIGITS[usize::from(*byte)];
+        bits = bits << 4 | u64::from(digit);
+        greatest |= digit;
+    }
+    // No branch on a digit: a processor would mispredict every third one.
+    (greatest < 16).then_some(bits)
+}
+
 fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result<Value, String> {
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let digits = digits.as_bytes();
+    let greatest = digits.iter().fold(0, |greatest, byte| greatest | HEX_DIGITS[usize::from(*byte)]);
+    if digits.is_empty() || greatest > 15 {
         return Err("has a character that is no hex digit".to_owned());
     }
     let width = format.width();
-    let significant = digits.trim_start_matches('0');
-    let bits: usize = significant
-        .chars()
-        .next()
-        .map_or(0, |first| significant.len() * 4 - (first.to_digit(16).unwrap_or(0).leading_zeros() as usize - 28));
+    let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+    let significant = &digits[zeros..];
+    let bits = significant
+        .first()
+        .map_or(0, |first| significant.len() * 4 - (HEX_DIGITS[usize::from(*first)].leading_zeros() as usize - 4));
     if bits > (components * width) as usize {
         return Err(format!("does not fit: it has {bits} bits, the operand has {}", components * width));
     }
     // A format narrower than a whole number of digits is one component only.
     let per_lane = width.div_ceil(4) as usize;
-    let padded = format!("{significant:0>digits$}", digits = per_lane * components as usize);
-    let lane = |index: usize| {
-        let end = padded.len() - index * per_lane;
-        u64::from_str_radix(&padded[end - per_lane..end], 16).map_err(|error| error.to_string())
-    };
-    let values = (0..components as usize).map(lane).collect::<Result<Vec<u64>, String>>()?;
-    Ok(Value::of(values))
+    let mut value = Value { components: [0; MAX_COMPONENTS], count: components as usize };
+    for (lane, digits) in value.components.iter_mut().zip(significant.rchunks(per_lane)) {
+        *lane = digits.iter().fold(0, |bits, byte| bits << 4 | u64::from(HEX_DIGITS[usize::from(*byte)]));
+    }
+    Ok(value)
 }
 
 /// A value of one format in another, rounded once if it does not fit, and whether it fitted. NaNs keep the top of

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 use roundonce_arith::Profile;
-use roundonce_isa::Instruction;
+use roundonce_isa::{Finding, Instruction, Recipe, Value, parse_plain_hex, push_hex_digits};
 
 use crate::conversion::{self, Conversion};
 use crate::integer::{self, Integer};
 use crate::matrix::{self, Matrix};
-use crate::{Target, eval, instruction, operands};
+use crate::{Target, check_arity, eval, instruction, operand};
 
 /// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions, right and wrong, that it has met.
 ///
@@ -24,13 +23,22 @@ use crate::{Target, eval, instruction, operands};
 pub struct Batch {
     target: Target,
     profile: Profile,
-    known: HashMap<String, Result<Known, String>>,
+    met: Vec<Met>,
+    /// The place in `met` of each spelling.
+    places: HashMap<String, usize>,
+    /// The place of the last line's: the next line often has the same.
+    last: usize,
 }
 
-#[derive(Clone)]
+/// A spelling and what it names, or what is wrong with it.
+struct Met {
+    spelling: String,
+    found: Result<Known, String>,
+}
+
 enum Known {
     Float(Instruction),
-    Integer(Arc<Integer>),
+    Integer(Box<Integer>),
     Conversion(Conversion),
     Matrix(Box<Matrix>),
 }
@@ -41,7 +49,7 @@ const MOST_KNOWN: usize = 10_000;
 impl Batch {
     /// For a target and a profile.
     pub fn new(target: Target, profile: Profile) -> Batch {
-        Batch { target, profile, known: HashMap::new() }
+        Batch { target, profile, ..Batch::default() }
     }
 
     /// Appends the result of one line to `out`: the bits, and for instructions with condition codes these behind a
@@ -50,7 +58,15 @@ impl Batch {
     /// # Errors
     /// What is wrong with the line, in one line; then `out` is as before.
     pub fn line(&mut self, line: &str, out: &mut String) -> Result<(), String> {
-        let mut words = line.split_whitespace().peekable();
+        // Characters are decoded only where there may be other spaces than ASCII's.
+        match line.is_ascii() {
+            true => self.words(AsciiWords(line), out),
+            false => self.words(line.split_whitespace(), out),
+        }
+    }
+
+    fn words<'l>(&mut self, words: impl Iterator<Item = &'l str>, out: &mut String) -> Result<(), String> {
+        let mut words = words.peekable();
         let mut spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
         // The shape and the types of `tcgen05.mma` are a word of their own.
         let joined;
@@ -58,26 +74,6 @@ impl Batch {
             joined = format!("{spelling}.{shape}");
             spelling = &joined;
         }
-        let known = match self.known.get(spelling) {
-            Some(known) => known.clone()?,
-            None => {
-                let found = if integer::is_integer(spelling) {
-                    integer::instruction(spelling, &self.target).map(|found| Known::Integer(Arc::new(found)))
-                } else if conversion::is_conversion(spelling) {
-                    conversion::instruction(spelling, &self.target).map(Known::Conversion)
-                } else if matrix::is_matrix(spelling) {
-                    matrix::instruction(spelling, &self.target, &self.profile)
-                        .map(|found| Known::Matrix(Box::new(found)))
-                } else {
-                    instruction(spelling, &self.target).map(Known::Float)
-                };
-                let found = found.map_err(|finding| finding.to_string());
-                if self.known.len() < MOST_KNOWN {
-                    self.known.insert(spelling.to_owned(), found.clone());
-                }
-                found?
-            }
-        };
         let mut texts = [""; 8];
         let mut count = 0;
         for word in words {
@@ -85,37 +81,97 @@ impl Batch {
             count += 1;
         }
         let texts = &texts[..count.min(texts.len())];
-        let instruction = match known {
-            Known::Float(instruction) => instruction,
-            Known::Integer(integer) => return integer_line(&integer, texts, out),
-            Known::Matrix(matrix) => {
-                let (operands, _) = matrix.read(texts).map_err(|finding| finding.to_string())?;
-                out.push_str(&matrix.hex(matrix.eval(&self.profile, &operands)));
-                return Ok(());
-            }
-            Known::Conversion(conversion) => {
-                let operands = conversion.read(texts).map_err(|finding| finding.to_string())?;
-                out.push_str(&conversion.hex(conversion.eval(&self.profile, &operands)));
-                return Ok(());
-            }
+        self.find(spelling);
+        let known = self.met[self.last].found.as_ref().map_err(String::clone)?;
+        let profile = &self.profile;
+        let answered = match known {
+            Known::Float(instruction) => float_line(instruction, profile, texts, out),
+            Known::Integer(integer) => integer_line(integer, texts, out),
+            Known::Matrix(matrix) => matrix.read(texts).map(|(operands, _)| {
+                out.push_str(&matrix.hex(matrix.eval(profile, &operands)));
+            }),
+            Known::Conversion(conversion) => conversion.read(texts).map(|operands| {
+                out.push_str(&conversion.hex(conversion.eval(profile, &operands)));
+            }),
         };
-        let operands = operands(&instruction, texts).map_err(|finding| finding.to_string())?;
-        let result = eval(&instruction, &operands.values, &self.profile);
-        let format = instruction.recipe.operation.format;
-        for (index, bits) in result.value.components().iter().rev().enumerate() {
-            let digits = format.width() as usize / 4;
-            out.push_str(if index == 0 { "0x" } else { "" });
-            let _ = write!(out, "{bits:0digits$x}");
+        answered.map_err(|finding| finding.to_string())
+    }
+
+    /// Makes `last` the place of a spelling.
+    fn find(&mut self, spelling: &str) {
+        if self.met.get(self.last).is_some_and(|met| met.spelling == spelling) {
+            return;
         }
-        if let Some(codes) = result.codes {
-            let _ = write!(out, " {codes}");
+        if let Some(place) = self.places.get(spelling) {
+            self.last = *place;
+            return;
         }
-        Ok(())
+        let found = if integer::is_integer(spelling) {
+            integer::instruction(spelling, &self.target).map(|found| Known::Integer(Box::new(found)))
+        } else if conversion::is_conversion(spelling) {
+            conversion::instruction(spelling, &self.target).map(Known::Conversion)
+        } else if matrix::is_matrix(spelling) {
+            matrix::instruction(spelling, &self.target, &self.profile).map(|found| Known::Matrix(Box::new(found)))
+        } else {
+            instruction(spelling, &self.target).map(Known::Float)
+        };
+        let met = Met { spelling: spelling.to_owned(), found: found.map_err(|finding| finding.to_string()) };
+        // Behind the last place that is remembered is one for what is not.
+        self.last = self.met.len().min(MOST_KNOWN);
+        if self.last < MOST_KNOWN {
+            self.places.insert(spelling.to_owned(), self.last);
+        } else {
+            self.met.truncate(MOST_KNOWN);
+        }
+        self.met.push(met);
     }
 }
 
-fn integer_line(integer: &Integer, texts: &[&str], out: &mut String) -> Result<(), String> {
-    let operands = integer.read(texts).map_err(|finding| finding.to_string())?;
+/// The words of an ASCII text, as [`str::split_whitespace`] has them.
+struct AsciiWords<'l>(&'l str);
+
+impl<'l> Iterator for AsciiWords<'l> {
+    type Item = &'l str;
+
+    fn next(&mut self) -> Option<&'l str> {
+        let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+        let text = self.0;
+        let start = text.bytes().position(|byte| !is_space(&byte))?;
+        let length = text[start..].bytes().position(|byte| is_space(&byte));
+        let end = length.map_or(text.len(), |length| start + length);
+        self.0 = &text[end..];
+        Some(&text[start..end])
+    }
+}
+
+fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out: &mut String) -> Result<(), Finding> {
+    check_arity(instruction, texts.len())?;
+    let Recipe { operation, components, .. } = &instruction.recipe;
+    let mut operands = [Value::scalar(0); 3];
+    for (index, (value, text)) in operands.iter_mut().zip(texts).enumerate() {
+        let plain = match components {
+            1 => parse_plain_hex(operation.operand_format(index), text),
+            _ => None,
+        };
+        *value = match plain {
+            Some(bits) => Value::scalar(bits),
+            None => operand(instruction, index, text)?.value,
+        };
+    }
+    let result = eval(instruction, &operands[..texts.len()], profile);
+    let digits = operation.format.width() / 4;
+    out.push_str("0x");
+    for bits in result.value.components().iter().rev() {
+        push_hex_digits(out, digits, *bits);
+    }
+    if let Some(codes) = result.codes {
+        let _ = write!(out, " {codes}");
+    }
+    Ok(())
+}
+
+fn integer_line(integer: &Integer, texts: &[&str], out: &mut String) -> Result<(), Finding> {
+    let operands = integer.read(texts)?;
     let result = integer.eval(&operands);
     out.push_str(&integer::hex(integer.result, result.bits));
     if let Some(carry) = result.carry {
