@@ -83,15 +83,15 @@ impl CompiledRegion {
             |mode| Plan { launch, start, inputs, boundaries: BTreeSet::new(), eager: BTreeSet::new(), mode, budget };
         let mut best_plan = plan(mode);
         let mut best: Option<(u64, TileLayout, Draft)> = None;
-        // The largest tile whose values fit the processor's registers.
+        // The largest tile whose values fit the processor's registers, or one that costs less.
         for lanes in tiles {
             let Some(tile) = TileLayout::new(launch.config.block, lanes) else { continue };
             let Some(draft) = best_plan.draft(&tile) else { continue };
-            let cost = draft.cost * 1024 / lanes as u64;
+            let (cost, fits) = (draft.cost * 1024 / lanes as u64, draft.fits);
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, tile, draft));
             }
-            if cost == 0 {
+            if fits {
                 break;
             }
         }
@@ -218,6 +218,8 @@ struct Draft {
     allocations: Vec<Allocation>,
     /// What a tile costs that a larger one would share among more lanes, and what it costs for want of registers.
     cost: u64,
+    /// Whether all vectors have registers: a smaller tile costs more.
+    fits: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -282,7 +284,7 @@ impl<'a> Plan<'a> {
             // Small tiles fit its few registers, but pay for each number and each address of a tile.
             Machine::Avx2 => spilled_uses + self.cost_of_numbers(&region, &shapes),
         };
-        Some(Draft { region, frame, shapes, inputs, allocations, cost })
+        Some(Draft { region, frame, shapes, inputs, allocations, cost, fits: spilled == 0 })
     }
 
     /// About how many instructions a tile runs for numbers and addresses, of which it has one, not one a lane.

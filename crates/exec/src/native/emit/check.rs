@@ -6,6 +6,7 @@ use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, TILE};
 use crate::native::region::ProgramPoint;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
+use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
@@ -21,6 +22,24 @@ pub(super) struct Group {
     /// What they read, relative to the address register.
     from: i64,
     to: i64,
+}
+
+/// The same while they are found.
+struct Loads {
+    space: Space,
+    align: u32,
+    points: Vec<ProgramPoint>,
+    group: Group,
+}
+
+impl Loads {
+    /// Whether the next load at the same register is checked with these.
+    fn joins(&self, next: &Loads) -> bool {
+        let (from, to) = (self.group.from.min(next.group.from), self.group.to.max(next.group.to));
+        (self.space, self.align) == (next.space, next.align)
+            && (self.group.from.abs_diff(next.group.from)).is_multiple_of(self.align.into())
+            && to.saturating_sub(from) <= MAX_GROUP
+    }
 }
 
 impl Emitter<'_> {
@@ -109,39 +128,36 @@ impl Emitter<'_> {
     /// Finds the loads of a node that are checked together, by the first of them: those that add to the same register, which
     /// nothing between them writes. All of them run, so that one is out of bounds where all of them together are.
     pub(super) fn group_loads(&mut self, index: usize) {
-        let mut open: Vec<(Space, Reg, u32, Vec<ProgramPoint>, Group)> = Vec::new();
-        let mut done = Vec::new();
+        let mut open: BTreeMap<Reg, Loads> = BTreeMap::new();
+        self.groups.clear();
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             if let Op::Load { d, space, bytes, address: Operand::Reg(reg), offset, .. } = inst.op
                 && inst.guard.is_none()
             {
-                let align = self.alignment(*bytes, d.len());
+                let (space, align) = (*space, self.alignment(*bytes, d.len()));
                 let (from, to) = (*offset, offset.saturating_add(i64::from(*bytes) * d.len() as i64));
-                let joins = |(at, base, with, _, group): &(Space, Reg, u32, Vec<ProgramPoint>, Group)| {
-                    (at, base, with) == (space, reg, &align)
-                        && (from.max(group.from) - from.min(group.from)) % i64::from(align) == 0
-                        && to.max(group.to).saturating_sub(from.min(group.from)) <= MAX_GROUP
-                };
-                match open.iter_mut().find(|group| joins(group)) {
-                    Some((.., points, group)) => {
-                        points.push(point);
-                        (group.from, group.to) = (group.from.min(from), group.to.max(to));
+                let next = Loads { space, align, points: vec![point], group: Group { first: point, from, to } };
+                match open.get_mut(reg) {
+                    Some(loads) if loads.joins(&next) => {
+                        loads.points.push(point);
+                        let Group { from: least, to: most, .. } = &mut loads.group;
+                        (*least, *most) = (from.min(*least), to.max(*most));
                     }
-                    None => open.push((*space, *reg, align, vec![point], Group { first: point, from, to })),
+                    _ => self.close(open.insert(*reg, next)),
                 }
             }
             inst.op.registers(|role, reg| {
                 if role == Role::Def {
-                    let (closed, left) = std::mem::take(&mut open).into_iter().partition(|(_, base, ..)| *base == reg);
-                    open = left;
-                    done.push(closed);
+                    self.close(open.remove(&reg));
                 }
             });
         }
-        done.push(open);
-        let groups = done.into_iter().flatten().filter(|(.., points, _)| points.len() > 1);
-        self.groups =
-            groups.flat_map(|(.., points, group)| points.into_iter().map(move |point| (point, group))).collect();
+        open.into_values().for_each(|loads| self.close(Some(loads)));
+    }
+    /// Nothing joins these loads any more.
+    fn close(&mut self, loads: Option<Loads>) {
+        let Some(Loads { points, group, .. }) = loads.filter(|loads| loads.points.len() > 1) else { return };
+        self.groups.extend(points.into_iter().map(|point| (point, group)));
     }
 
     /// The site of the current access; the same one each time the access is compiled.
