@@ -23,7 +23,7 @@ pub use float::ARITHMETIC;
 use crate::row::Row;
 
 /// The table, class by class. Of two rows that fit a word the first is meant.
-pub(crate) const TABLE: &[&[&[Row]]] = &[
+pub(crate) static TABLE: &[&[&[Row]]] = &[
     float::ROWS,
     half::ROWS,
     integer::ROWS,
