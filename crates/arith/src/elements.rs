@@ -74,26 +74,6 @@ impl Elements {
         }
     }
 
-    /// Appends them to little-endian bytes.
-    pub fn write_bytes(&self, to: &mut Vec<u8>) {
-        /// Elements copied at a time: a vector's growth is looked at once for all of them.
-        const ONCE: usize = 64;
-        fn write<const N: usize, T: Copy>(all: &[T], to: &mut Vec<u8>, element: impl Fn(T) -> [u8; N]) {
-            to.reserve(all.len() * N);
-            for part in all.chunks(ONCE) {
-                let mut bytes = [[0; N]; ONCE];
-                bytes.iter_mut().zip(part).for_each(|(bytes, bits)| *bytes = element(*bits));
-                to.extend_from_slice(bytes[..part.len()].as_flattened());
-            }
-        }
-        match self {
-            Elements::U8(all) => to.extend_from_slice(all),
-            Elements::U16(all) => write(all, to, u16::to_le_bytes),
-            Elements::U32(all) => write(all, to, u32::to_le_bytes),
-            Elements::U64(all) => write(all, to, u64::to_le_bytes),
-        }
-    }
-
     /// Bits of an element.
     pub fn width(&self) -> u32 {
         match self {

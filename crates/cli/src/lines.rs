@@ -70,7 +70,7 @@ where
                     let mut answer = taken.unwrap_or_else(answerer);
                     question.answer(&mut answer, refusal);
                     shelf().push(answer);
-                    // Nobody waits for it once the output is closed.
+                    // It has no receiver any more once the output is closed.
                     let _ = done.send(question);
                 });
             }

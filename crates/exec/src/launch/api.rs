@@ -20,7 +20,8 @@ pub enum Contract {
     Report,
 }
 
-/// What executes a kernel. The results do not depend on it.
+/// What executes a kernel. The results do not depend on it, but where threads of different warps race: nothing determines
+/// their order, and engines may have another one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Engine {
     /// Native code where the compiler supports it, the interpreter elsewhere.

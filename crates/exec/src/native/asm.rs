@@ -88,6 +88,16 @@ pub(super) fn low(register: Register) -> Register {
     Register::EAX + (register as u32 - Register::RAX as u32)
 }
 
+/// A direction of rounding as MXCSR and the operands of instructions number it.
+pub(super) const fn direction_number(direction: Rounding) -> u32 {
+    match direction {
+        Rounding::NearestEven => 0,
+        Rounding::Down => 1,
+        Rounding::Up => 2,
+        Rounding::TowardZero => 3,
+    }
+}
+
 impl Asm {
     /// Code for a machine, whose instructions round in this direction unless they say another.
     pub(super) fn new(machine: Machine, home: Rounding) -> Asm {
@@ -100,10 +110,7 @@ impl Asm {
     }
     /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
-        if self.avx2.is_some() {
-            let joined = self.join_paths();
-            self.note(joined);
-        }
+        self.sequence(Asm::join_paths);
         if self.bound.is_some() {
             // An instruction has one label.
             self.push(Ok(Instruction::with(Code::Nopd)));
@@ -111,34 +118,30 @@ impl Asm {
         self.bound = Some(label);
     }
     pub(super) fn push(&mut self, instruction: Result<Instruction, IcedError>) {
-        let done = match instruction {
-            Ok(instruction) if self.avx2.is_some() => self.rewrite(instruction),
-            Ok(instruction) => {
-                self.append(instruction);
-                Ok(())
+        self.sequence(|asm| {
+            let instruction = instruction?;
+            if asm.avx2.is_some() {
+                return asm.rewrite(instruction);
             }
-            Err(error) => Err(error.into()),
-        };
-        self.note(done);
+            asm.append(instruction);
+            Ok(())
+        });
     }
-    /// Keeps the first error.
-    pub(super) fn note(&mut self, done: Result<(), AsmError>) {
-        if let (Err(error), None) = (done, &self.failure) {
+    /// Writes some instructions, and keeps the first error.
+    fn sequence(&mut self, write: impl FnOnce(&mut Asm) -> Result<(), AsmError>) {
+        if let (Err(error), None) = (write(self), &self.failure) {
             self.failure = Some(error);
         }
     }
     /// Appends an instruction of the machine.
-    pub(super) fn append(&mut self, mut instruction: Instruction) {
+    fn append(&mut self, mut instruction: Instruction) {
         if let Some(Label(number)) = self.bound.take() {
             instruction.set_ip(number);
         }
         self.instructions.push(instruction);
     }
     pub(super) fn jump(&mut self, code: Code, Label(target): Label) {
-        if self.avx2.is_some() {
-            let joined = self.go_home();
-            self.note(joined);
-        }
+        self.sequence(Asm::go_home);
         self.push(Instruction::with_branch(code, target));
     }
     pub(super) fn op0(&mut self, code: Code) {

@@ -2,6 +2,7 @@
 
 use super::LaunchConstants;
 use super::alloc::{Allocated, Allocation, allocate, is_general};
+use super::asm::direction_number;
 use super::budget::Budget;
 use super::call::{Executable, FrameChunk, put};
 use super::deferred::Deferred;
@@ -11,7 +12,6 @@ use super::inactive::InactiveLiveness;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
 use crate::kernel::Machine;
-use roundonce_arith::Rounding;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -365,11 +365,8 @@ impl<'a> Plan<'a> {
             exit_words,
             approximations: emitted.approximations,
         };
-        // Of the four directions the code in MXCSR is the order here.
-        let directions = [Rounding::NearestEven, Rounding::Down, Rounding::Up, Rounding::TowardZero];
-        let word = |direction: u64| environment | direction << 13;
-        let home = directions.iter().position(|&direction| direction == emitted.home).unwrap_or(0);
-        put(&mut compiled.frame, header::SAVED, word(home as u64) << 32);
+        let word = |number: u32| environment | u64::from(number) << 13;
+        put(&mut compiled.frame, header::SAVED, word(direction_number(emitted.home)) << 32);
         put(&mut compiled.frame, header::ENVIRONMENTS, word(0) | word(1) << 32);
         put(&mut compiled.frame, header::ENVIRONMENTS + 8, word(2) | word(3) << 32);
         Some(compiled)

@@ -9,7 +9,7 @@ mod sequences;
 mod table;
 
 use super::super::frame::header;
-use super::{Asm, AsmError, FRAME, at, low};
+use super::{Asm, AsmError, FRAME, at, direction_number, low};
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register, RoundingControl};
 use roundonce_arith::Rounding;
 use table::{counterpart, rounds};
@@ -62,13 +62,7 @@ fn slot(mask: Register) -> MemoryOperand {
 
 /// The word of MXCSR for a direction, in the frame.
 const fn environment(direction: Rounding) -> i64 {
-    header::ENVIRONMENTS
-        + match direction {
-            Rounding::NearestEven => 0,
-            Rounding::Down => 4,
-            Rounding::Up => 8,
-            Rounding::TowardZero => 12,
-        }
+    header::ENVIRONMENTS + 4 * direction_number(direction) as i64
 }
 
 /// A source operand.
@@ -93,6 +87,16 @@ fn operand_of(i: &Instruction, index: u32) -> Result<Operand, AsmError> {
     match i.op_kind(index) {
         OpKind::Memory => memory_of(i).map(Operand::Memory),
         _ => vector_of(i, index).map(Operand::Register),
+    }
+}
+
+/// The direction in which an instruction rounds.
+fn direction_of(i: &Instruction) -> Rounding {
+    match i.rounding_control() {
+        RoundingControl::RoundDown => Rounding::Down,
+        RoundingControl::RoundUp => Rounding::Up,
+        RoundingControl::RoundTowardZero => Rounding::TowardZero,
+        _ => Rounding::NearestEven,
     }
 }
 
@@ -227,7 +231,9 @@ impl Asm {
             K::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64 => self.shift_wide(&i),
             K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => {
                 let (to, from) = (vector_of(&i, 0)?, vector_of(&i, 1)?);
-                self.append(Instruction::with3(K::VEX_Vroundps_ymm_ymmm256_imm8, U, from, integral(&i))?);
+                // Without the inexact exception.
+                let rounding = 8 | direction_number(direction_of(&i));
+                self.append(Instruction::with3(K::VEX_Vroundps_ymm_ymmm256_imm8, U, from, rounding)?);
                 self.append(Instruction::with2(K::VEX_Vcvttps2dq_ymm_ymmm256, to, U)?);
                 Ok(())
             }
@@ -261,46 +267,40 @@ impl Asm {
             true => (K::VEX_Vpbroadcastq_ymm_xmmm64, K::VEX_Vpcmpeqq_ymm_ymm_ymmm256),
             false => (K::VEX_Vpbroadcastd_ymm_xmmm32, K::VEX_Vpcmpeqd_ymm_ymm_ymmm256),
         };
-        let mut write = || {
-            self.take_t();
-            self.append(Instruction::with2(spread, T, bits)?);
-            self.append(Instruction::with3(K::VEX_Vpand_ymm_ymm_ymmm256, T, T, lanes)?);
-            self.append(Instruction::with3(equal, T, T, lanes)?);
-            self.set_mask(to)
-        };
-        let done = write();
-        self.note(done);
+        self.sequence(|asm| {
+            asm.take_t();
+            asm.append(Instruction::with2(spread, T, bits)?);
+            asm.append(Instruction::with3(K::VEX_Vpand_ymm_ymm_ymmm256, T, T, lanes)?);
+            asm.append(Instruction::with3(equal, T, T, lanes)?);
+            asm.set_mask(to)
+        });
     }
     /// The bits of a mask's lanes, 8 or 4, in a general register.
     pub(in crate::native) fn bits_of_mask(&mut self, mask: Register, to: Register, wide: bool) {
         let code = if wide { Code::VEX_Vmovmskpd_r32_ymm } else { Code::VEX_Vmovmskps_r32_ymm };
-        let mut write = || {
-            self.load_mask(mask)?;
-            self.append(Instruction::with2(code, to, T)?);
+        self.sequence(|asm| {
+            asm.load_mask(mask)?;
+            asm.append(Instruction::with2(code, to, T)?);
             Ok(())
-        };
-        let done = write();
-        self.note(done);
+        });
     }
 
     /// The low 16 bits of 32-bit lanes, stored side by side in the lanes of K1; in the others what was there.
     pub(in crate::native) fn merge_halves(&mut self, to: MemoryOperand, from: Register) {
         use Code as K;
-        let mut write = || {
+        self.sequence(|asm| {
             let from = halved(from).ok_or(AsmError::NoCounterpart(K::EVEX_Vpmovdw_ymmm256_k1z_zmm))?;
             let (low, mask) = (lower(U), lower(T));
-            self.pack(from, 16)?;
+            asm.pack(from, 16)?;
             let upper = at(FRAME, header::MASKS + 32 + 16);
-            self.append(Instruction::with2(K::VEX_Vmovaps_xmm_xmmm128, mask, slot(Register::K1))?);
-            self.append(Instruction::with3(K::VEX_Vpackssdw_xmm_xmm_xmmm128, mask, mask, upper)?);
-            self.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, low, low, mask)?);
-            self.append(Instruction::with3(K::VEX_Vpandn_xmm_xmm_xmmm128, mask, mask, to)?);
-            self.append(Instruction::with3(K::VEX_Vpor_xmm_xmm_xmmm128, low, low, mask)?);
-            self.append(Instruction::with2(K::VEX_Vmovups_xmmm128_xmm, to, low)?);
+            asm.append(Instruction::with2(K::VEX_Vmovaps_xmm_xmmm128, mask, slot(Register::K1))?);
+            asm.append(Instruction::with3(K::VEX_Vpackssdw_xmm_xmm_xmmm128, mask, mask, upper)?);
+            asm.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, low, low, mask)?);
+            asm.append(Instruction::with3(K::VEX_Vpandn_xmm_xmm_xmmm128, mask, mask, to)?);
+            asm.append(Instruction::with3(K::VEX_Vpor_xmm_xmm_xmmm128, low, low, mask)?);
+            asm.append(Instruction::with2(K::VEX_Vmovups_xmmm128_xmm, to, low)?);
             Ok(())
-        };
-        let done = write();
-        self.note(done);
+        });
     }
 
     /// Bytes 0 and 1 from the bits of 8 lanes. `lanes` has the bit of each, `ones` is the byte 1 for each.
@@ -313,48 +313,42 @@ impl Asm {
     ) {
         use Code as K;
         let t = lower(T);
-        let mut write = || {
-            self.take_t();
-            self.append(Instruction::with2(K::VEX_Vpbroadcastb_xmm_xmmm8, t, bits)?);
-            self.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, t, t, lanes)?);
-            self.append(Instruction::with3(K::VEX_Vpcmpeqb_xmm_xmm_xmmm128, t, t, lanes)?);
-            self.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, t, t, ones)?);
-            self.append(Instruction::with2(K::VEX_Vmovq_xmmm64_xmm, to, t)?);
+        self.sequence(|asm| {
+            asm.take_t();
+            asm.append(Instruction::with2(K::VEX_Vpbroadcastb_xmm_xmmm8, t, bits)?);
+            asm.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, t, t, lanes)?);
+            asm.append(Instruction::with3(K::VEX_Vpcmpeqb_xmm_xmm_xmmm128, t, t, lanes)?);
+            asm.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, t, t, ones)?);
+            asm.append(Instruction::with2(K::VEX_Vmovq_xmmm64_xmm, to, t)?);
             Ok(())
-        };
-        let done = write();
-        self.note(done);
+        });
     }
     /// The bits of 8 lanes from bytes that are 0 or not.
     pub(in crate::native) fn bits_from_bytes(&mut self, to: Register, from: MemoryOperand) {
         use Code as K;
         let (t, to) = (lower(T), low(to));
-        let mut write = || {
-            self.take_t();
-            self.append(Instruction::with3(K::VEX_Vpxor_xmm_xmm_xmmm128, lower(U), lower(U), lower(U))?);
-            self.append(Instruction::with2(K::VEX_Vmovq_xmm_xmmm64, t, from)?);
-            self.append(Instruction::with3(K::VEX_Vpcmpeqb_xmm_xmm_xmmm128, t, t, lower(U))?);
-            self.append(Instruction::with2(K::VEX_Vpmovmskb_r32_xmm, to, t)?);
-            self.append(Instruction::with1(K::Not_rm32, to)?);
+        self.sequence(|asm| {
+            asm.take_t();
+            asm.append(Instruction::with3(K::VEX_Vpxor_xmm_xmm_xmmm128, lower(U), lower(U), lower(U))?);
+            asm.append(Instruction::with2(K::VEX_Vmovq_xmm_xmmm64, t, from)?);
+            asm.append(Instruction::with3(K::VEX_Vpcmpeqb_xmm_xmm_xmmm128, t, t, lower(U))?);
+            asm.append(Instruction::with2(K::VEX_Vpmovmskb_r32_xmm, to, t)?);
+            asm.append(Instruction::with1(K::Not_rm32, to)?);
             Ok(())
-        };
-        let done = write();
-        self.note(done);
+        });
     }
 
     /// f32 lanes with all NaNs replaced.
     pub(in crate::native) fn replace_nans(&mut self, to: Register, from: Register, by: MemoryOperand) {
         let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
-        let mut write = || {
+        self.sequence(|asm| {
             let none = || AsmError::NoCounterpart(code);
             let (to, from) = (halved(to).ok_or_else(none)?, halved(from).ok_or_else(none)?);
-            self.take_t();
-            self.append(Instruction::with4(code, T, from, from, 3u32)?);
-            self.append(Instruction::with4(Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, to, from, by, T)?);
+            asm.take_t();
+            asm.append(Instruction::with4(code, T, from, from, 3u32)?);
+            asm.append(Instruction::with4(Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, to, from, by, T)?);
             Ok(())
-        };
-        let done = write();
-        self.note(done);
+        });
     }
 
     /// From now on T holds no mask.
@@ -441,12 +435,7 @@ impl Asm {
     fn plain(&mut self, i: Instruction, code: Code) -> Result<(), AsmError> {
         use Code as K;
         if rounds(code) {
-            self.turn(match i.rounding_control() {
-                RoundingControl::RoundDown => Rounding::Down,
-                RoundingControl::RoundUp => Rounding::Up,
-                RoundingControl::RoundTowardZero => Rounding::TowardZero,
-                _ => Rounding::NearestEven,
-            })?;
+            self.turn(direction_of(&i))?;
         }
         let mask = i.op_mask();
         if mask == Register::None {
@@ -486,6 +475,7 @@ impl Asm {
         }
         Ok(())
     }
+
     fn float_mask(&mut self, i: &Instruction, code: Code) -> Result<(), AsmError> {
         let (a, b, predicate) = (vector_of(i, 1)?, operand_of(i, 2)?, u32::from(i.immediate8()));
         self.take_t();
@@ -494,16 +484,6 @@ impl Asm {
             Operand::Memory(b) => Instruction::with4(code, T, a, b, predicate)?,
         });
         self.finish_mask(i)
-    }
-}
-
-/// A direction of rounding as the operand of an instruction that rounds to integral numbers, without the inexact exception.
-fn integral(i: &Instruction) -> u32 {
-    8 | match i.rounding_control() {
-        RoundingControl::RoundDown => 1,
-        RoundingControl::RoundUp => 2,
-        RoundingControl::RoundTowardZero => 3,
-        _ => 0,
     }
 }
 

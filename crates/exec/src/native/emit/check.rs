@@ -1,8 +1,8 @@
 //! The checks of accesses against their segments: one for all lanes of a tile, and one for loads next to each other.
 
 use super::super::asm::at;
-use super::super::frame::{Access, AccessSite, Frame, record};
-use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, TILE};
+use super::super::frame::{Access, AccessSite, Frame};
+use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
 use crate::native::region::ProgramPoint;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
@@ -95,11 +95,12 @@ impl Emitter<'_> {
                 let Some(room) = self.launch.config.shared_bytes().checked_sub(span) else {
                     return Err(EmitError::Unsupported);
                 };
-                self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
+                let site =
+                    self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 rotate(self);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
-                self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * record::SHARED as i64));
+                self.set_host_address(site, number);
             }
             Space::Global | Space::Const | Space::Generic => {
                 let site = self.site(|frame| {
@@ -111,11 +112,10 @@ impl Emitter<'_> {
                 rotate(self);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
                 self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
-                self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, cache + 16));
+                self.set_host_address(site, number);
             }
             _ => return Err(EmitError::Unsupported),
         }
-        self.asm.rr(Code::Add_r64_rm64, RAX, number);
         Ok(())
     }
     /// What an access of so many elements must be a multiple of.

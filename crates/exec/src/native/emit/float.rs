@@ -215,9 +215,7 @@ impl Emitter<'_> {
                 } else if to == b {
                     (overwrite_a, a, c)
                 } else {
-                    if to != c {
-                        self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, to, c);
-                    }
+                    self.copy_vector(to, c);
                     (overwrite_c, a, b)
                 };
                 self.asm.vector(Instruction::with3(code, to, first, second), decorators);

@@ -2,7 +2,7 @@
 //! direction of the second rounding, which gives the bits of one rounding: `roundonce_arith`'s `batch/vector.rs` says
 //! why.
 
-use super::super::asm::Decorators;
+use super::super::asm::{Decorators, direction_number};
 use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, ymm};
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
@@ -151,14 +151,8 @@ impl Emitter<'_> {
     /// f32 rounded to f16 or bf16; what becomes of a NaN is not said. Changes `from`; uses K2.
     pub(super) fn narrowed_half(&mut self, (format, rounding): (Format, Rounding), to: Register, from: Register) {
         if format == Format::F16 {
-            let direction = match rounding {
-                Rounding::NearestEven => 0,
-                Rounding::Down => 1,
-                Rounding::Up => 2,
-                Rounding::TowardZero => 3,
-            };
             let code = Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae;
-            self.asm.push(Instruction::with3(code, ymm(to), from, direction));
+            self.asm.push(Instruction::with3(code, ymm(to), from, direction_number(rounding)));
             return self.asm.rr(Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, to, ymm(to));
         }
         // A bf16 is the upper half: what is added to the lower half carries where the upper one is to grow.

@@ -265,12 +265,12 @@ impl Emitter<'_> {
                 let part = Part { vector: index / halves, half: index % halves };
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
-                let is_avx2 = self.machine() == Machine::Avx2;
                 // There are no masked stores of 1 or 2 bytes in AVX2, and no scatters.
-                let vector = access == AccessPattern::Contiguous;
-                if vector && !(is_avx2 && self.active_mask.is_some() && *bytes < 4) {
+                let (is_avx2, is_narrow) = (self.machine() == Machine::Avx2, *bytes < 4);
+                let by_lane = is_avx2 && is_narrow && self.active_mask.is_some();
+                if access == AccessPattern::Contiguous && !by_lane {
                     self.write(at(RAX, offset + first), from, *bytes, part);
-                } else if is_avx2 || *bytes < 4 {
+                } else if is_avx2 || is_narrow {
                     self.write_each(offset + first, &offsets, from, *bytes, part);
                 } else {
                     let (memory, all) = self.gather_operand(&offsets, *width, offset + first)?;
@@ -346,13 +346,17 @@ impl Emitter<'_> {
         };
         let number = self.scalar(address, width, RCX)?;
         let Some(&site) = self.accesses.get(&point) else { return Err(EmitError::Unsupported) };
+        self.set_host_address(site, number);
+        Ok(())
+    }
+    /// Sets RAX to the host address of a number in a general register, at a site that has been checked.
+    pub(super) fn set_host_address(&mut self, site: usize, number: Register) {
         let from = match self.frame.sites[site] {
             AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
             AccessSite { cache, .. } => at(FRAME, cache + 16),
         };
         self.asm.rm(Code::Mov_r64_rm64, RAX, from);
         self.asm.rr(Code::Add_r64_rm64, RAX, number);
-        Ok(())
     }
 }
 
