@@ -8,6 +8,7 @@
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
+//! `cargo bench -p roundonce-exec -- suite` prints eight more kernels, with barriers, shuffles, atomics and tables,
 //! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
 //! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other.
 #![allow(missing_docs)]
@@ -16,8 +17,12 @@
 mod halves;
 #[path = "common/native.rs"]
 mod native;
+#[path = "common/native_suite.rs"]
+mod native_suite;
 #[path = "common/scaling.rs"]
 mod scaling;
+#[path = "common/suite.rs"]
+mod suite;
 #[path = "common/waits.rs"]
 mod waits;
 
@@ -69,8 +74,10 @@ fn words(arg: &Arg) -> &[u32] {
 }
 
 fn program(rounding: &str) -> Program {
-    let text = include_str!("kernels.ptx").replace(".RND", rounding);
-    let parsed = roundonce_ptx::parse(&text);
+    program_of(&include_str!("kernels.ptx").replace(".RND", rounding))
+}
+fn program_of(text: &str) -> Program {
+    let parsed = roundonce_ptx::parse(text);
     match roundonce_ptx::lower(&parsed.module, None) {
         Ok(program) => program,
         Err(findings) => panic!("{}", findings[0]),
@@ -289,7 +296,8 @@ fn main() {
     if scaling::answers() {
         return;
     }
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let mut words = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let filter = words.next().unwrap_or_default();
     let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
     let mut peer = Peer::start();
     let programs = modes.map(|(_, spelled)| program(spelled));
@@ -297,6 +305,7 @@ fn main() {
         "scaling" => return scaling::print(),
         "halves" => return halves::print(),
         "waits" => return waits::print(),
+        "suite" => return suite::print(&words.next().unwrap_or_default(), &mut peer),
         _ => {}
     }
     println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");

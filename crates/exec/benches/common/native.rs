@@ -28,8 +28,10 @@ macro_rules! native {
     };
 }
 
+pub(crate) use native;
+
 #[inline(always)]
-fn f(bits: u32) -> f32 {
+pub(crate) fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 

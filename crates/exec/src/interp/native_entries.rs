@@ -1,7 +1,7 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
 use crate::kernel::{DecodedKernel, LaunchConfig};
-use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, MIN_LENGTH, ProgramPoint, TileExit};
+use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
 
 /// A worker's native entry points.
@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) mode: CompileMode,
     /// Tiles that exited by a side exit, less those that completed.
     failures: u32,
-    /// Instructions that its tiles ran, less those that would have been worth their entries; no more than 0.
+    /// What its tiles saved the interpreter, less what their entries cost; no more than 0.
     balance: i64,
     /// It is left to the interpreter.
     pub(super) disabled: bool,
@@ -61,9 +61,8 @@ impl Entry {
         } else {
             // Code of kernels from their starts to their ends is entered without the interpreter's registers.
             if !instance.code.is_whole() {
-                let ran = ran.tiles.iter().flatten().map(|tile| tile.instructions(instance.code.lanes) as i64);
-                let worth = MIN_LENGTH as i64 * i64::from(completed);
-                self.balance = self.balance.saturating_add(ran.sum::<i64>() - worth).min(0);
+                let gain = ran.tiles.iter().flatten().map(|tile| instance.code.gain(tile)).sum();
+                self.balance = self.balance.saturating_add(gain).min(0);
             }
             self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE;
             self.instances.push(instance);

@@ -71,7 +71,11 @@ impl Interpreter<'_> {
         let launch = LaunchConstants { code: self.code, config: self.config };
         // At the kernel's start all registers are zero.
         let fresh = start == (ProgramPoint { block: 0, at: 0 }) && self.issued == 0;
-        let input = |reg| if fresh { Input::Zero } else { self.input(reg) };
+        let input = |reg| match self.code.constant_at(reg, start.block, start.at) {
+            _ if fresh => Input::Zero,
+            Some(bits) => Input::Constant(bits),
+            None => self.input(reg),
+        };
         let budget = &self.code_cache.budget;
         let make = || {
             budget.spend(16 * (self.code.blocks[start.block].insts.len() + self.code.kernel.registers.len()))?;

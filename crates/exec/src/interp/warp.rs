@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use super::mask::Mask;
 use super::register::Lane;
 use super::split::{BlockedOn, Split, StepOutcome};
-use crate::scalar::{MinMax, int_op, min_max};
+use crate::scalar::{MinMax, int_op, min_max, shuffle_source};
 use roundonce_arith::Format;
 use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
 
@@ -129,23 +129,7 @@ impl Interpreter<'_> {
         }
         let source = |interp: &Self, warp: Warp, lane: usize| {
             let at = warp.start + lane;
-            let (b, c) = (interp.wide[1][at] as usize & 31, interp.wide[2][at] as usize);
-            let (clamp, segment) = (c & 31, c >> 8 & 31);
-            let lowest = lane & segment;
-            let highest = lowest | (clamp & !segment & 31);
-            let (from, in_range) = match mode {
-                ShuffleMode::Up => {
-                    let from = lane as isize - b as isize;
-                    (from, from >= highest as isize)
-                }
-                ShuffleMode::Down => ((lane + b) as isize, lane + b <= highest),
-                ShuffleMode::Butterfly => ((lane ^ b) as isize, lane ^ b <= highest),
-                ShuffleMode::Index => {
-                    let from = lowest | (b & !segment & 31);
-                    (from as isize, from <= highest)
-                }
-            };
-            let from = if in_range { from.clamp(0, 31) as usize } else { lane };
+            let (from, in_range) = shuffle_source(mode, lane, interp.wide[1][at] as u32, interp.wide[2][at] as u32);
             // The value of an inactive lane is undefined: the lane's own stands for it.
             let from = if warp.here >> from & 1 == 1 { from } else { lane };
             (warp.start + from, in_range)

@@ -5,7 +5,9 @@ use super::waits::Waits;
 use crate::scalar::Conversion;
 use roundonce_arith::batch::Batch;
 use roundonce_arith::{Format, Profile};
-use roundonce_ir::{Cfg, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width};
+use roundonce_ir::{
+    Cfg, Dominators, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width,
+};
 
 /// A decoded instruction.
 #[derive(Debug)]
@@ -47,6 +49,14 @@ pub(crate) struct DecodedBlock<'p> {
     pub(crate) ends_by_instruction: bool,
 }
 
+/// The only definition of a register, which sets it to a number.
+#[derive(Clone, Copy, Debug)]
+struct ConstantDefinition {
+    bits: u64,
+    block: usize,
+    at: usize,
+}
+
 /// A decoded kernel.
 #[derive(Debug)]
 pub(crate) struct DecodedKernel<'p> {
@@ -56,6 +66,8 @@ pub(crate) struct DecodedKernel<'p> {
     pub(crate) cfg: Cfg,
     pub(crate) liveness: Liveness,
     pub(crate) waits: Waits,
+    constants: Vec<Option<ConstantDefinition>>,
+    dominators: Dominators,
     pub(crate) profile: Profile,
 }
 
@@ -107,7 +119,9 @@ impl<'p> DecodedKernel<'p> {
         let blocks = blocks.collect();
         let cfg = Cfg::of(kernel);
         let waits = Waits::of(kernel, &cfg, &liveness);
-        DecodedKernel { program, kernel, blocks, cfg, liveness, waits, profile }
+        let constants = constants(kernel);
+        let dominators = Dominators::of(kernel);
+        DecodedKernel { program, kernel, blocks, cfg, liveness, waits, constants, dominators, profile }
     }
 
     /// Whether blocks may communicate while they run: then they run in order, on one thread.
@@ -120,10 +134,44 @@ impl<'p> DecodedKernel<'p> {
         self.waits.between_blocks() || self.insts().any(communicates)
     }
 
+    /// The number that a register holds wherever an instruction runs: that of its only definition, which dominates the
+    /// instruction.
+    pub(crate) fn constant_at(&self, reg: Reg, block: usize, at: usize) -> Option<u64> {
+        let definition = self.constants[reg.0 as usize]?;
+        let dominates = match definition.block == block {
+            true => definition.at < at,
+            false => self.dominators.dominates(definition.block, block),
+        };
+        dominates.then_some(definition.bits)
+    }
+
     /// All instructions.
     pub(crate) fn insts(&self) -> impl Iterator<Item = &DecodedInst<'p>> {
         self.blocks.iter().flat_map(|block| &block.insts)
     }
+}
+
+/// The registers that one instruction sets to a number, and no other one writes.
+fn constants(kernel: &Kernel) -> Vec<Option<ConstantDefinition>> {
+    let mut constants = vec![None; kernel.registers.len()];
+    let mut is_written = vec![false; kernel.registers.len()];
+    for (number, block) in kernel.blocks.iter().enumerate() {
+        for (at, instruction) in block.instructions.iter().enumerate() {
+            let definition = match instruction.op {
+                Op::Move { d, a: Operand::Imm(bits) } if instruction.guard.is_none() => {
+                    Some(ConstantDefinition { bits: bits & kernel.width(d).mask(), block: number, at })
+                }
+                _ => None,
+            };
+            instruction.op.registers(|role, reg| {
+                if role == Role::Def {
+                    let is_first = !std::mem::replace(&mut is_written[reg.0 as usize], true);
+                    constants[reg.0 as usize] = definition.filter(|_| is_first);
+                }
+            });
+        }
+    }
+    constants
 }
 
 /// A load is folded into an instruction that is at most so many behind it.

@@ -9,7 +9,9 @@ use super::deferred::Deferred;
 use super::emit;
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
+use super::quotient::Quotient;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
+use super::run::TileExit;
 use super::shape::{Shapes, TileLayout, VectorShape};
 use crate::kernel::Machine;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
@@ -21,11 +23,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) enum Input {
     /// Zero, as every register at the kernel's start.
     Zero,
+    /// The number that its only definition sets, which dominates the region.
+    Constant(u64),
     /// A number for each tile plus this pattern, given for as many lanes as the largest tile has.
     Scalar(Vec<i64>),
     /// Anything.
     Varying,
 }
+
+/// A region whose instructions cost the interpreter less is not worth its entry, in which the registers are passed.
+const MIN_COST: u64 = 12;
 
 /// Lanes of the largest tile.
 pub(crate) const MAX_TILE: usize = 128;
@@ -49,6 +56,9 @@ pub(crate) struct CompiledRegion {
     pub(crate) exits: Vec<Exit>,
     /// Lanes of a tile.
     pub(crate) lanes: usize,
+    /// How many instructions it has, and what they cost the interpreter.
+    length: u64,
+    interpreted_cost: u64,
     /// Words of a tile's record.
     pub(super) record_words: usize,
     /// In divergent code: for each exit the first word in a tile's record of the mask of lanes that took it.
@@ -117,6 +127,11 @@ impl CompiledRegion {
     pub(crate) fn is_whole(&self) -> bool {
         self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
     }
+    /// What a tile saved the interpreter, less what its entry costs.
+    pub(crate) fn gain(&self, exit: &TileExit) -> i64 {
+        let instructions = exit.steps + exit.predicated / self.lanes as u64;
+        (instructions * self.interpreted_cost / self.length.max(1)) as i64 - MIN_COST as i64
+    }
     /// The live-in values, as the caller must pass them.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {
         self.inputs.iter().map(|live| (live.reg, self.live_value(live)))
@@ -146,20 +161,26 @@ impl CompiledRegion {
             LiveLocation::Column(at) => LiveValue::Column(at),
         }
     }
-    /// Whether two sites in one segment might see each other's lanes.
+    /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. While the lanes
+    /// of a tile are together they load before they store in both, so that only warps that race could tell. Where they part,
+    /// all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
-        if a.access == Access::Load && b.access == Access::Load {
+        let is_divergent = !self.exit_words.is_empty();
+        if !is_divergent || a.access == Access::Load && b.access == Access::Load {
             return false;
         }
         let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
-        let VectorShape::Scalar(pattern) = a.shape else { return true };
-        // The same address in both: the lanes' accesses are disjoint if the pattern's steps are as long as an access.
+        if self.redefined[reg.0 as usize] {
+            return true;
+        }
+        // The same address in both: the lanes' accesses are disjoint if the pattern's steps are as long as an access. Lanes
+        // without a pattern that have parted and share an address race.
+        let VectorShape::Scalar(pattern) = a.shape else { return false };
         let from = a.offset.min(b.offset);
         let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
         let mut starts = self.patterns[pattern].clone();
         starts.sort_unstable();
-        let disjoint = starts.windows(2).all(|pair| pair[1] - pair[0] >= to - from);
-        self.redefined[reg.0 as usize] || !disjoint
+        !starts.windows(2).all(|pair| pair[1] - pair[0] >= to - from)
     }
 }
 
@@ -253,6 +274,10 @@ impl<'a> Plan<'a> {
         for (reg, input) in self.touched(region) {
             let (location, shape) = match input {
                 Input::Zero => (LiveLocation::Constant(0), VectorShape::Constant(0)),
+                &Input::Constant(bits) => {
+                    known.push((*reg, VectorShape::Constant(bits)));
+                    continue;
+                }
                 // 16 bits have no pattern: see `Shapes::analyse`.
                 Input::Scalar(pattern)
                     if self.launch.code.kernel.width(*reg) != Width::B16
@@ -287,6 +312,18 @@ impl<'a> Plan<'a> {
         Some(Draft { region, frame, shapes, inputs, allocations, cost, fits: spilled == 0 })
     }
 
+    /// What a region's instructions cost the interpreter, each once: most are loops over vectors, some take lane after lane.
+    fn interpreted_cost(&self, region: &Region, shapes: &Shapes) -> u64 {
+        let insts = (0..region.nodes.len()).flat_map(|node| region.insts(self.launch.code, node));
+        let cost = insts.map(|inst| match inst.op {
+            Op::Load { address, .. } | Op::Store { address, .. } if !shapes.shape(*address).is_scalar() => 8,
+            Op::Shuffle { .. } | Op::Vote { .. } | Op::MinMax { .. } | Op::Convert { .. } => 8,
+            op if Quotient::of(op).is_some() => 16,
+            _ => 1,
+        });
+        cost.sum()
+    }
+
     /// About how many instructions a tile runs for numbers and addresses, of which it has one, not one a lane.
     fn cost_of_numbers(&self, region: &Region, shapes: &Shapes) -> u64 {
         let per_tile = 40;
@@ -309,9 +346,12 @@ impl<'a> Plan<'a> {
         let mut draft = first;
         loop {
             let Draft { region, frame, shapes, inputs, allocations, .. } = &draft;
-            let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
+            let read: Vec<Reg> = self.touched(region).into_iter().map(|&(reg, _)| reg).collect();
             let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, self.budget)?;
-            if self.start != (ProgramPoint { block: 0, at: 0 }) && !region.is_worthwhile() {
+            let is_worthwhile = || {
+                self.interpreted_cost(region, shapes) >= MIN_COST || region.loop_depths().iter().any(|&depth| depth > 0)
+            };
+            if self.start != (ProgramPoint { block: 0, at: 0 }) && !is_worthwhile() {
                 return None;
             }
             self.budget.spend(4000 * region.length())?;
@@ -346,6 +386,7 @@ impl<'a> Plan<'a> {
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
         let redefined = self.redefined(region);
+        let (length, interpreted_cost) = (region.length() as u64, self.interpreted_cost(region, shapes));
         let inputs = inputs.clone();
         let mut columns: Vec<(Reg, i64)> = outputs.iter().flatten().filter_map(LiveReg::column).collect();
         columns.sort_unstable();
@@ -361,6 +402,8 @@ impl<'a> Plan<'a> {
             patterns,
             exits,
             lanes,
+            length,
+            interpreted_cost,
             record_words,
             exit_words,
             approximations: emitted.approximations,

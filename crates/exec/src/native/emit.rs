@@ -7,12 +7,14 @@ mod convert;
 mod divergence;
 mod float;
 mod half;
+mod lanes;
 mod live;
 mod memory;
 mod min_max;
 mod quotient;
 mod scalar;
 mod vector;
+mod warp;
 
 use super::LaunchConstants;
 use super::alloc::{Allocation, Location};
@@ -512,6 +514,9 @@ impl Emitter<'_> {
             &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 self.min_max(d, MinMax { format, max, flush, nan, xorsign_abs }, a, b)
             }
+            &Op::Shuffle { d, p, mode, a, b, c, mask } => self.shuffle(d, p, mode, [a, b, c], mask),
+            &Op::Vote { d, mode, a, mask } => self.vote(d, mode, a, mask),
+            &Op::WarpBarrier { mask } => self.whole_warps(Some(mask)),
             &Op::Pack { d, low, high } => self.pack(d, low, high),
             &Op::Extract { d, a, width, shift } => self.extract(d, a, width, shift),
             &Op::Convert { d, a, .. } => match conversion(inst.op) {

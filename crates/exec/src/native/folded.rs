@@ -39,7 +39,9 @@ fn folds(
     load: &DecodedInst<'_>,
     arithmetic: &DecodedInst<'_>,
 ) -> Option<Reg> {
-    let (Op::Load { d, space, bytes, .. }, None, None) = (load.op, load.guard, arithmetic.guard) else { return None };
+    let (Op::Load { d, space, bytes, address, .. }, None, None) = (load.op, load.guard, arithmetic.guard) else {
+        return None;
+    };
     let (&[Some(reg)], Op::Float { operation, args, .. }) = (&d[..], arithmetic.op) else { return None };
     let width = code.kernel.width(reg);
     let format = match width {
@@ -50,6 +52,7 @@ fn folds(
     let uses = args[..operation.op.arity()].iter().filter(|&&arg| arg == Operand::Reg(reg)).count();
     let fits = *space != Space::Param
         && bytes * 8 == width.bits()
+        && shapes.shape(*address).is_scalar()
         && matches!(shapes.shape(Operand::Reg(reg)), VectorShape::Periodic | VectorShape::Varying)
         && operation.format == format
         && operation.is_uniform()

@@ -1,5 +1,5 @@
-//! Quotients and roots that have code, of whatever operation: divisions, roots, and of the functions that hardware
-//! approximates those that are computed correctly rounded and that the processor rounds so.
+//! Quotients, roots and powers of two that have code, of whatever operation: divisions, roots, and of the functions that
+//! hardware approximates and that are computed correctly rounded here.
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_functions::Function;
@@ -11,9 +11,11 @@ pub(super) enum Kind {
     Quotient(Operand),
     Root,
     ReciprocalRoot,
+    /// 2 to the operand.
+    Power,
 }
 
-/// A quotient or a root, of whatever operation.
+/// A quotient, a root or a power, of whatever operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Quotient {
     pub(super) d: Reg,
@@ -43,6 +45,7 @@ impl Quotient {
                     Function::Reciprocal => (Kind::Quotient(a), Operand::Imm(format.one())),
                     Function::SquareRoot => (Kind::Root, a),
                     Function::ReciprocalSquareRoot => (Kind::ReciprocalRoot, a),
+                    Function::Exp2 => (Kind::Power, a),
                     _ => return None,
                 };
                 Quotient { d, kind, format, rounding: Rounding::NearestEven, flush, saturate, a }
@@ -50,7 +53,7 @@ impl Quotient {
             _ => return None,
         };
         let has_code = match quotient.format {
-            Format::F64 => quotient.kind != Kind::ReciprocalRoot && !quotient.saturate,
+            Format::F64 => matches!(quotient.kind, Kind::Quotient(_) | Kind::Root) && !quotient.saturate,
             // A clamp would flush where the processor flushes.
             Format::F32 => quotient.flush || !quotient.saturate,
             _ => false,
@@ -58,11 +61,11 @@ impl Quotient {
         has_code.then_some(quotient)
     }
 
-    /// Its operands; of a root the same twice.
+    /// Its operands; where there is one, the same twice.
     pub(super) fn operands(&self) -> [Operand; 2] {
         match self.kind {
             Kind::Quotient(b) => [self.a, b],
-            Kind::Root | Kind::ReciprocalRoot => [self.a; 2],
+            _ => [self.a; 2],
         }
     }
     /// Bits of a lane.

@@ -97,10 +97,6 @@ impl Next {
     }
 }
 
-/// A shorter region is not worth its entry: the interpreter runs so few instructions in the time it takes to pass the
-/// registers.
-pub(crate) const MIN_LENGTH: usize = 12;
-
 /// A region ends where it has so many nodes or instructions; what is behind is another one's. There are tables of nodes
 /// times registers.
 const MAX_NODES: usize = 1024;
@@ -230,11 +226,6 @@ impl Region {
     /// How many instructions it has.
     pub(super) fn length(&self) -> usize {
         self.nodes.iter().map(|node| node.end - node.start.at).sum()
-    }
-
-    /// Whether it is worth the cost of entry and exit: it has a loop, or it is long.
-    pub(super) fn is_worthwhile(&self) -> bool {
-        self.length() >= MIN_LENGTH || self.loop_depths().iter().any(|&depth| depth > 0)
     }
 
     /// The loop depth of each node, from the back edges: one spans its loop's body in the order of nodes.
@@ -403,6 +394,7 @@ pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
         Op::Move { .. } | Op::Float { .. } | Op::Int { .. } | Op::Compare { .. } | Op::Select { .. } => true,
         Op::Convert { .. } | Op::Special { .. } | Op::Sign { .. } => true,
         Op::MinMax { .. } | Op::Pack { .. } | Op::Extract { .. } => true,
+        Op::Shuffle { .. } | Op::Vote { .. } | Op::WarpBarrier { .. } => !guarded,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
         Op::Store { space: of, .. } => space(*of) && !guarded,

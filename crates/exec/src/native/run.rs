@@ -54,13 +54,6 @@ pub(crate) struct TileExit {
     pub(crate) predicated: u64,
 }
 
-impl TileExit {
-    /// Instructions that a lane completed, on average.
-    pub(crate) fn instructions(&self, lanes: usize) -> u64 {
-        self.steps + self.predicated / lanes as u64
-    }
-}
-
 /// What became of an inline cache's miss.
 enum CacheFill {
     Filled,

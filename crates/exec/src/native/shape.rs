@@ -275,6 +275,11 @@ impl Shapes {
                 (Some(d), shape)
             }
             &Op::Convert { d, to, from, saturate, a, .. } => (Some(d), self.convert(to, from, saturate, a)),
+            &Op::Shuffle { d, p, .. } => {
+                results[1] = (p, VectorShape::Varying);
+                (Some(d), VectorShape::Varying)
+            }
+            &Op::Vote { d, .. } => (Some(d), VectorShape::Varying),
             Op::Load { d, space, bytes, signed, address, offset } => {
                 for (index, (result, d)) in results.iter_mut().zip(d).enumerate() {
                     let offset = offset.wrapping_add(index as i64 * i64::from(*bytes));

@@ -6,6 +6,7 @@ mod float;
 mod image;
 mod integer;
 mod matrix;
+mod warp;
 
 pub use convert::{Conversion, convert};
 pub(crate) use float::holds;
@@ -15,3 +16,4 @@ pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};
 pub(crate) use matrix::multiply;
 pub use roundonce_functions::{MinMax, approximate, copy_sign, divide, min_max, remainder, scale, sign, square_root};
+pub(crate) use warp::shuffle_source;

@@ -4,6 +4,8 @@ mod bounds;
 mod detect;
 mod half;
 mod quotients;
+mod scattered;
+mod warps;
 
 use roundonce_arith::Profile;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options, Report};

@@ -16,7 +16,7 @@ fn of_single() -> Vec<String> {
     }
     for flush in ["", ".ftz"] {
         all.push(format!("div.approx{flush}.f32 %f3, %f1, %f2;"));
-        for name in ["rcp", "sqrt", "rsqrt"] {
+        for name in ["rcp", "sqrt", "rsqrt", "ex2"] {
             all.push(format!("{name}.approx{flush}.f32 %f3, %f2;"));
         }
     }

@@ -194,18 +194,12 @@ impl Asm {
                 self.append(Instruction::with2(spread, to, lower(to))?);
                 Ok(())
             }
-            K::EVEX_Vpgatherdd_zmm_k1_vm32z | K::EVEX_Vpgatherdq_zmm_k1_vm32y => {
-                let code = match code {
-                    K::EVEX_Vpgatherdd_zmm_k1_vm32z => K::VEX_Vpgatherdd_ymm_vm32y_ymm,
-                    _ => K::VEX_Vpgatherdq_ymm_vm32x_ymm,
-                };
-                let (to, from) = (vector_of(&i, 0)?, memory_of(&i)?);
-                self.load_mask(mask)?;
-                // It clears the mask.
-                self.take_t();
-                self.append(Instruction::with3(code, to, from, T)?);
-                Ok(())
-            }
+            K::EVEX_Vpgatherdd_zmm_k1_vm32z => self.gather(&i, K::VEX_Vpgatherdd_ymm_vm32y_ymm),
+            K::EVEX_Vpgatherdq_zmm_k1_vm32y => self.gather(&i, K::VEX_Vpgatherdq_ymm_vm32x_ymm),
+            K::EVEX_Vpgatherqq_zmm_k1_vm64z => self.gather(&i, K::VEX_Vpgatherqq_ymm_vm64y_ymm),
+            K::EVEX_Vpgatherqd_ymm_k1_vm64z => self.gather(&i, K::VEX_Vpgatherqd_xmm_vm64y_xmm),
+            K::EVEX_Vprord_zmm_k1z_zmmm512b32_imm8 => self.rotate(&i, false),
+            K::EVEX_Vprorq_zmm_k1z_zmmm512b64_imm8 => self.rotate(&i, true),
             K::EVEX_Vpmovdw_ymmm256_k1z_zmm if mask == Register::None => self.narrow(&i, 16),
             K::EVEX_Vpmovdb_xmmm128_k1z_zmm if mask == Register::None => self.narrow(&i, 24),
             K::EVEX_Vpmovqd_ymmm256_k1z_zmm => {

@@ -100,7 +100,7 @@ impl Emitter<'_> {
                 rotate(self);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
-                self.set_host_address(site, number);
+                self.set_host_address(site, Some(number));
             }
             Space::Global | Space::Const | Space::Generic => {
                 let site = self.site(|frame| {
@@ -112,14 +112,14 @@ impl Emitter<'_> {
                 rotate(self);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
                 self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
-                self.set_host_address(site, number);
+                self.set_host_address(site, Some(number));
             }
             _ => return Err(EmitError::Unsupported),
         }
         Ok(())
     }
     /// What an access of so many elements must be a multiple of.
-    fn alignment(&self, bytes: u32, count: usize) -> u32 {
+    pub(super) fn alignment(&self, bytes: u32, count: usize) -> u32 {
         match self.launch.code.kernel.aligned_vectors {
             true => (bytes * count as u32).next_power_of_two(),
             false => bytes,
@@ -161,7 +161,7 @@ impl Emitter<'_> {
     }
 
     /// The site of the current access; the same one each time the access is compiled.
-    fn site(&mut self, make: impl FnOnce(&mut Frame) -> AccessSite) -> usize {
+    pub(super) fn site(&mut self, make: impl FnOnce(&mut Frame) -> AccessSite) -> usize {
         if let Some(&known) = self.accesses.get(&self.point) {
             return known;
         }

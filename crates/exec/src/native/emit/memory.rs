@@ -2,7 +2,8 @@
 
 use super::super::asm::{Decorators, at};
 use super::super::frame::{Access, AccessSite, record};
-use super::{A, D, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
+use super::lanes::Element;
+use super::{A, B, D, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
 use crate::kernel::{DecodedInst, Machine};
 use crate::native::alloc::Allocation;
 use crate::native::region::ProgramPoint;
@@ -86,6 +87,10 @@ impl Emitter<'_> {
             }
             return Ok(());
         }
+        if self.is_scattered(address) {
+            self.check_lanes(Access::Load, space, (bytes, d.len()), address, offset)?;
+            return self.read_lanes(d, Element { bytes, signed }, address, offset);
+        }
         self.check(Access::Load, space, bytes, d.len(), address, offset)?;
         for (index, &d) in d.iter().enumerate() {
             let Some(d) = d else { continue };
@@ -111,7 +116,7 @@ impl Emitter<'_> {
                 let (access, first, offsets) = self.access_pattern(address, width, bytes, part);
                 let from = at(RAX, offset + first);
                 if bytes < 4 {
-                    self.read_narrow((access, from, &offsets), (bytes, signed), width, to)?;
+                    self.read_narrow((access, from, &offsets), Element { bytes, signed }, width, to)?;
                     self.write_back(d, part, to);
                     continue;
                 }
@@ -151,11 +156,11 @@ impl Emitter<'_> {
     fn read_narrow(
         &mut self,
         (access, from, offsets): (AccessPattern, MemoryOperand, &[i64]),
-        (bytes, signed): (u32, bool),
+        element: Element,
         width: Width,
         to: Register,
     ) -> EmitResult {
-        let count = 32 - 8 * bytes;
+        let Element { bytes, signed } = element;
         match access {
             AccessPattern::Broadcast => {
                 self.load_scalar(RCX, from, width, bytes, signed)?;
@@ -169,6 +174,9 @@ impl Emitter<'_> {
                     (_, true) => Code::EVEX_Vpmovsxwd_zmm_k1z_ymmm256,
                 };
                 self.asm.rm(code, to, from);
+                if signed && width == Width::B16 {
+                    self.mask_lanes(to, to, 0xffff);
+                }
             }
             AccessPattern::Gather => {
                 // Segments and shared memory are whole words: each lane loads the word around its element.
@@ -186,19 +194,29 @@ impl Emitter<'_> {
                 let memory = MemoryOperand::with_base_index_scale_displ_size(RCX, A, 1, 0, 1);
                 let gather = Instruction::with2(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, to, memory);
                 self.asm.vector(gather, Decorators::masked(K2));
-                let shift = Code::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32;
-                self.op3(shift, to, to, Source::Register(E), Decorators::default());
-                if signed {
-                    self.sign_extend_lanes(to, to, count);
-                } else {
-                    self.mask_lanes(to, to, u64::from(u32::MAX >> count));
-                }
+                self.narrow_elements(to, to, E, element, width);
             }
         }
-        if signed && width == Width::B16 && access != AccessPattern::Broadcast {
-            self.mask_lanes(to, to, 0xffff);
-        }
         Ok(())
+    }
+    /// Elements of one or two bytes, from the words around them and how far up in these they are.
+    pub(super) fn narrow_elements(
+        &mut self,
+        to: Register,
+        words: Register,
+        up: Register,
+        element: Element,
+        width: Width,
+    ) {
+        let (shift, count) = (Code::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32, 32 - 8 * element.bytes);
+        self.op3(shift, to, words, Source::Register(up), Decorators::default());
+        if element.signed {
+            self.sign_extend_lanes(to, to, count);
+        }
+        if !element.signed || width == Width::B16 {
+            let bits = if element.signed { 16 } else { 8 * element.bytes };
+            self.mask_lanes(to, to, u64::from(u32::MAX >> (32 - bits)));
+        }
     }
 
     /// Offsets of a vector's lanes, in the frame.
@@ -246,8 +264,11 @@ impl Emitter<'_> {
             return Err(EmitError::Unsupported);
         };
         let fits = width.bits() == bytes * 8 || *bytes < 4 && matches!(width, Width::B16 | Width::B32);
-        if !fits || self.shapes.shape(*address).is_uniform() {
+        if !fits {
             return Err(EmitError::Unsupported);
+        }
+        if self.is_scattered(*address) {
+            return self.check_lanes(Access::Store, *space, (*bytes, values.len()), *address, *offset);
         }
         self.check(Access::Store, *space, *bytes, values.len(), *address, *offset)
     }
@@ -257,12 +278,21 @@ impl Emitter<'_> {
         let Op::Store { values, width, bytes, address, offset, .. } = inst.op else {
             return Err(EmitError::Unsupported);
         };
-        self.load_host_address(*address)?;
+        let scattered = self.is_scattered(*address);
+        match scattered {
+            true => self.load_distance()?,
+            false => self.load_host_address(*address)?,
+        }
         for (index, &value) in values.iter().enumerate() {
             let offset = offset + index as i64 * i64::from(*bytes);
             let halves = if *width == Width::B64 { 2 } else { 1 };
             for index in 0..halves * self.shapes.lanes / self.machine().lanes() {
                 let part = Part { vector: index / halves, half: index % halves };
+                if scattered {
+                    let from = self.canonicalised(value, *width, part, B)?;
+                    self.write_lanes(from, *bytes, *address, offset, part)?;
+                    continue;
+                }
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
                 // There are no masked stores of 1 or 2 bytes in AVX2, and no scatters.
@@ -308,27 +338,12 @@ impl Emitter<'_> {
     fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
         let lanes = self.frame.reserve(64, 64);
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, lanes), from);
-        let (code, element) = match bytes {
-            1 => (Code::Mov_rm8_r8, Register::CL),
-            2 => (Code::Mov_rm16_r16, Register::CX),
-            4 => (Code::Mov_rm32_r32, Register::ECX),
-            _ => (Code::Mov_rm64_r64, RCX),
-        };
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         let start = self.first_lane_of(width, part);
         for (lane, offset) in offsets.iter().enumerate() {
-            let next = self.asm.label();
-            if let Some(mask) = self.active_mask {
-                let lane = start + lane;
-                self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (lane as i64 / 32)), lane as i32 % 32);
-                self.asm.jump(Code::Jae_rel32_64, next);
-            }
-            match width {
-                Width::B64 => self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, lanes + 8 * lane as i64)),
-                _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, lanes + 4 * lane as i64)),
-            }
-            self.asm.mr(code, at(RAX, first + offset), element);
-            if self.active_mask.is_some() {
+            let next = self.skip_inactive(start + lane);
+            self.write_lane(lanes, lane as i64, bytes, at(RAX, first + offset));
+            if let Some(next) = next {
                 self.asm.bind(next);
             }
         }
@@ -346,17 +361,20 @@ impl Emitter<'_> {
         };
         let number = self.scalar(address, width, RCX)?;
         let Some(&site) = self.accesses.get(&point) else { return Err(EmitError::Unsupported) };
-        self.set_host_address(site, number);
+        self.set_host_address(site, Some(number));
         Ok(())
     }
-    /// Sets RAX to the host address of a number in a general register, at a site that has been checked.
-    pub(super) fn set_host_address(&mut self, site: usize, number: Register) {
+    /// Sets RAX to the host address of a number in a general register, at a site that has been checked; without a number, to
+    /// what the program's addresses are less than the host's.
+    pub(super) fn set_host_address(&mut self, site: usize, number: Option<Register>) {
         let from = match self.frame.sites[site] {
             AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
             AccessSite { cache, .. } => at(FRAME, cache + 16),
         };
         self.asm.rm(Code::Mov_r64_rm64, RAX, from);
-        self.asm.rr(Code::Add_r64_rm64, RAX, number);
+        if let Some(number) = number {
+            self.asm.rr(Code::Add_r64_rm64, RAX, number);
+        }
     }
 }
 

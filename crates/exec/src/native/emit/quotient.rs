@@ -1,8 +1,8 @@
-//! Quotients and roots on vectors. The processor rounds both once, as the interpreter does; a reciprocal root of f32 is
-//! computed in f64.
+//! Quotients, roots and powers of two on vectors. The processor rounds the first two once, as the interpreter does; a
+//! reciprocal root and a power of f32 are computed in f64.
 
 use super::super::asm::Decorators;
-use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, by, ymm};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Part, Source, by, ymm};
 use crate::native::deferred::NAN_PENDING;
 use crate::native::quotient::{Kind, Quotient};
 use crate::native::shape::VectorShape;
@@ -17,7 +17,7 @@ impl Emitter<'_> {
         let Quotient { d, kind, format, rounding, flush, saturate, a } = quotient;
         let width = quotient.width();
         // Neither a root nor its reciprocal is tiny.
-        let flushes = flush && matches!(kind, Kind::Quotient(_));
+        let flushes = flush && matches!(kind, Kind::Quotient(_) | Kind::Power);
         if width == Width::B32 && profile.nan_f32 != NanRule::Canonical && !saturate
             || flushes && profile.tininess == Tininess::BeforeRounding
         {
@@ -42,6 +42,7 @@ impl Emitter<'_> {
                     self.asm.vector(Instruction::with2(root, to, x), decorators);
                 }
                 Kind::ReciprocalRoot => self.reciprocal_root(to, x),
+                Kind::Power => self.power_of_two(to, x),
             }
             if after_rounding {
                 self.exit_at_boundary(format, d, part, to);
@@ -95,4 +96,70 @@ impl Emitter<'_> {
         let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
         self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
     }
+
+    /// 2^x of f32 lanes, rounded once: in f64, by a polynomial for the fraction. Where its error leaves the result in doubt, about
+    /// once in a million lanes, a side exit. Uses all scratch registers.
+    fn power_of_two(&mut self, to: Register, x: Register) {
+        let exact = Decorators::default();
+        // Beyond 160 in magnitude f32 has no finite result but 0. The second operand is the result for a NaN.
+        for (code, bound) in [
+            (Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, 160f32),
+            (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, -160f32),
+        ] {
+            let bound = self.broadcast_constant(bound.to_bits().into(), Width::B32);
+            let bound = self.load(bound, Width::B32, E);
+            let from = if code == Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae { x } else { B };
+            self.op3(code, B, bound, Source::Register(from), exact);
+        }
+        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.asm.push(Instruction::with3(extract, ymm(C), B, 1));
+        for (half, wide) in [(C, C), (B, D)] {
+            self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, wide, ymm(half));
+            // The nearest whole number, in the low bits of A.
+            let shifter = self.broadcast_constant(WHOLE, Width::B64);
+            let shifter = self.load(shifter, Width::B64, E);
+            self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, A, wide, Source::Register(shifter), exact);
+            self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, E, A, Source::Register(shifter), exact);
+            self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, wide, wide, Source::Register(E), exact);
+            let [first, terms @ ..] = POWER.map(|term| self.broadcast_constant(term, Width::B64));
+            let sum = self.load(first, Width::B64, E);
+            self.copy_vector(E, sum);
+            for term in terms {
+                self.op3(Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, E, wide, term, exact);
+            }
+            self.shift(Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8, A, A, 52);
+            self.op3(Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64, E, E, Source::Register(A), exact);
+            for (bound, to) in [(1.0 - DOUBT, A), (1.0 + DOUBT, wide)] {
+                let bound = self.broadcast_constant(f64::to_bits(bound), Width::B64);
+                self.op3(Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er, to, E, bound, exact);
+                self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(to), to);
+            }
+            let compare = Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8;
+            self.compare_with(compare, Register::K2, A, Source::Register(wide), 4);
+            self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
+            self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
+        }
+        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
+    }
 }
+
+/// 1.5 2^52: a number is rounded to a whole one where this is added.
+const WHOLE: u64 = 0x4338_0000_0000_0000;
+/// 2^r for r between -1/2 and 1/2 as a polynomial, the highest power first: interpolated at Chebyshev's points, the error
+/// 2^-50.6 with the coefficients rounded.
+const POWER: [u64; 11] = [
+    0x3e3e_5e9f_548e_5725,
+    0x3e7b_6571_de2f_2351,
+    0x3eb6_2bfe_4611_7445,
+    0x3eef_fcb7_6789_860f,
+    0x3f24_3091_3037_8460,
+    0x3f55_d87f_e908_f88a,
+    0x3f83_b2ab_6fba_385f,
+    0x3fac_6b08_d704_4119,
+    0x3fce_bfbd_ff82_c590,
+    0x3fe6_2e42_fefa_39f7,
+    0x3ff0_0000_0000_0000,
+];
+/// More than the relative error of the sum.
+const DOUBT: f64 = 1.0 / (1u64 << 48) as f64;

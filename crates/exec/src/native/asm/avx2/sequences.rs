@@ -1,6 +1,6 @@
 //! What one instruction of AVX-512 does and AVX2 takes several for.
 
-use super::{Operand, T, U, lower, operand_of, vector_of};
+use super::{Operand, T, U, lower, memory_of, operand_of, vector_of};
 use crate::native::asm::{Asm, AsmError};
 use iced_x86::{Code, Instruction, Register};
 
@@ -105,6 +105,38 @@ impl Asm {
         if dropped == 24 {
             self.append(Instruction::with3(K::VEX_Vpackuswb_xmm_xmm_xmmm128, low, low, low)?);
         }
+        Ok(())
+    }
+
+    /// A gather, which clears its mask.
+    pub(super) fn gather(&mut self, i: &Instruction, code: Code) -> Result<(), AsmError> {
+        use Code as K;
+        let (to, from) = (vector_of(i, 0)?, memory_of(i)?);
+        self.load_mask(i.op_mask())?;
+        self.take_t();
+        if code == K::VEX_Vpgatherqd_xmm_vm64y_xmm {
+            // Of a mask for 64-bit lanes.
+            self.append(Instruction::with3(K::VEX_Vextracti128_xmmm128_ymm_imm8, lower(U), T, 1u32)?);
+            let even = K::VEX_Vshufps_xmm_xmm_xmmm128_imm8;
+            self.append(Instruction::with4(even, lower(T), lower(T), lower(U), 0x88u32)?);
+            self.append(Instruction::with3(code, to, from, lower(T))?);
+        } else {
+            self.append(Instruction::with3(code, to, from, T)?);
+        }
+        Ok(())
+    }
+    /// A rotation to the right by a constant.
+    pub(super) fn rotate(&mut self, i: &Instruction, wide: bool) -> Result<(), AsmError> {
+        use Code as K;
+        let (to, from, count) = (vector_of(i, 0)?, vector_of(i, 1)?, u32::from(i.immediate8()));
+        let (right, left, bits) = match wide {
+            true => (K::VEX_Vpsrlq_ymm_ymm_imm8, K::VEX_Vpsllq_ymm_ymm_imm8, 64),
+            false => (K::VEX_Vpsrld_ymm_ymm_imm8, K::VEX_Vpslld_ymm_ymm_imm8, 32),
+        };
+        self.take_t();
+        self.append(Instruction::with3(right, T, from, count)?);
+        self.append(Instruction::with3(left, U, from, bits - count)?);
+        self.append(Instruction::with3(K::VEX_Vpor_ymm_ymm_ymmm256, to, T, U)?);
         Ok(())
     }
 

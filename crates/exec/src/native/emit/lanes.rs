@@ -1,0 +1,418 @@
+//! Loads and stores at addresses without a pattern, such as tables indexed by data: each lane's address is checked, then
+//! all are gathered or scattered.
+
+use super::super::asm::{Decorators, Label, at};
+use super::super::frame::{Access, AccessSite};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
+use crate::kernel::Machine;
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
+use roundonce_ir::{Operand, Reg, Space, Width};
+
+const RAX: Register = Register::RAX;
+const RCX: Register = Register::RCX;
+const RDX: Register = Register::RDX;
+const K1: Register = Register::K1;
+const K2: Register = Register::K2;
+
+/// Offsets are displacements of instructions, and do not carry into the sign of a 32-bit address.
+const MAX_OFFSET: u64 = 1 << 30;
+
+/// What a lane loads.
+#[derive(Clone, Copy)]
+pub(super) struct Element {
+    pub(super) bytes: u32,
+    pub(super) signed: bool,
+}
+
+impl Emitter<'_> {
+    /// Whether the lanes' addresses have no pattern.
+    pub(super) fn is_scattered(&self, address: Operand) -> bool {
+        !self.shapes.shape(address).is_scalar()
+    }
+    fn address_width(&self, address: Operand) -> Width {
+        match address {
+            Operand::Reg(reg) => self.width(reg),
+            Operand::Imm(_) => Width::B64,
+        }
+    }
+
+    /// Checks the active lanes' addresses. Uses RAX, RCX, A to D, K1 and K2.
+    pub(super) fn check_lanes(
+        &mut self,
+        access: Access,
+        space: Space,
+        (bytes, count): (u32, usize),
+        address: Operand,
+        offset: i64,
+    ) -> EmitResult {
+        let (width, shape) = (self.address_width(address), self.shapes.shape(address));
+        let (align, length) = (self.alignment(bytes, count), u64::from(bytes) * count as u64);
+        let shared = space == Space::Shared;
+        let narrow = width == Width::B32;
+        if !matches!(space, Space::Global | Space::Const | Space::Generic | Space::Shared)
+            || !matches!(width, Width::B32 | Width::B64)
+            || narrow && !shared
+            || offset.unsigned_abs() > MAX_OFFSET
+        {
+            return Err(EmitError::Unsupported);
+        }
+        // What is subtracted from an address before it is compared, and with what, for multiples of the alignment.
+        let (base, limit, site) = if shared {
+            let room = self.launch.config.shared_bytes().checked_sub(length).ok_or(EmitError::Unsupported)?;
+            let site = self.site(|_| AccessSite {
+                cache: 0,
+                space,
+                access,
+                align,
+                span: length,
+                address,
+                shape,
+                offset,
+                length,
+            });
+            let base = self.broadcast_constant(offset.wrapping_neg() as u64, width);
+            let limit = self.broadcast_constant(room / u64::from(align) + 1, width);
+            (base, self.load(limit, width, D), site)
+        } else {
+            let site = self.site(|frame| {
+                let cache = frame.reserve(32, 32);
+                AccessSite { cache, space, access, align, span: length, address, shape, offset, length }
+            });
+            let cache = self.frame.sites[site].cache;
+            self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, cache));
+            if offset != 0 {
+                self.asm.ri(Code::Sub_rm64_imm32, RCX, offset as i32);
+            }
+            self.broadcast(RCX, Width::B64, C);
+            self.asm.rm(Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, D, at(FRAME, cache + 8));
+            (Source::Register(C), D, site)
+        };
+        let failed = self.asm.label();
+        let failing = self.frame.reserve(64, 64);
+        for part in self.address_parts(address, width) {
+            let x = self.canonicalised(address, width, part, A)?;
+            let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
+            self.op3(sub, B, x, base, Decorators::default());
+            if align > 1 {
+                let rotate =
+                    by(width, Code::EVEX_Vprord_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vprorq_zmm_k1z_zmmm512b64_imm8);
+                self.shift(rotate, B, B, align.trailing_zeros());
+            }
+            let mask = self.active_mask.map(|mask| {
+                self.load_mask(mask, width, part, K1);
+                K1
+            });
+            // The lanes whose addresses are not less than the limit.
+            let compare =
+                by(width, Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8);
+            let compared = Instruction::with4(compare, K2, B, limit, 5);
+            self.asm.vector(compared, Decorators { mask, ..Decorators::default() });
+            self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
+            self.asm.jump(Code::Jne_rel32_64, failed);
+        }
+        let passed = self.asm.label();
+        self.asm.jump(Code::Jmp_rel32_64, passed);
+        self.asm.bind(failed);
+        self.first_failing(failing, width);
+        self.side_exit(
+            Code::Jmp_rel32_64,
+            if shared { DeoptReason::Other } else { DeoptReason::CacheMiss },
+            if shared { 0 } else { site },
+        );
+        self.asm.bind(passed);
+        Ok(())
+    }
+    /// The parts of an address that differ. Where some lanes are inactive these differ too.
+    fn address_parts(&self, address: Operand, width: Width) -> Vec<Part> {
+        match (address, self.active_mask) {
+            (Operand::Reg(reg), None) => self.parts(reg),
+            _ => {
+                let halves = if width == Width::B64 { 2 } else { 1 };
+                let vectors = self.shapes.lanes / self.machine().lanes();
+                (0..halves * vectors).map(|part| Part { vector: part / halves, half: part % halves }).collect()
+            }
+        }
+    }
+    /// RAX becomes the number in B of the first lane of K2.
+    fn first_failing(&mut self, slot: i64, width: Width) {
+        let wide = width == Width::B64;
+        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, slot), B);
+        match self.machine() {
+            Machine::Avx512 => self.asm.rr(Code::VEX_Kmovw_r32_kr, Register::ECX, K2),
+            Machine::Avx2 => self.asm.bits_of_mask(K2, Register::ECX, wide),
+        }
+        self.asm.rr(Code::Tzcnt_r32_rm32, Register::ECX, Register::ECX);
+        let bytes = if wide { 8 } else { 4 };
+        let from = MemoryOperand::with_base_index_scale_displ_size(FRAME, RCX, bytes, slot, 1);
+        match wide {
+            true => self.asm.rm(Code::Mov_r64_rm64, RAX, from),
+            false => self.asm.rm(Code::Mov_r32_rm32, Register::EAX, from),
+        }
+    }
+
+    /// Loads from addresses that have been checked. Uses RAX, RCX, A to E, K1 and K2.
+    pub(super) fn read_lanes(
+        &mut self,
+        d: &[Option<Reg>],
+        element: Element,
+        address: Operand,
+        offset: i64,
+    ) -> EmitResult {
+        let Some(first) = d.iter().copied().flatten().next() else { return Ok(()) };
+        let width = self.width(first);
+        let fits = match element.bytes {
+            1 | 2 => matches!(width, Width::B16 | Width::B32),
+            4 => matches!(width, Width::B32 | Width::B64),
+            _ => width == Width::B64,
+        };
+        let alike = d.iter().flatten().all(|&d| self.width(d) == width && !self.is_general(d) && !self.is_constant(d));
+        if !fits || !alike {
+            return Err(EmitError::Unsupported);
+        }
+        self.load_distance()?;
+        for part in self.parts(first) {
+            let indices = self.indices(address, width, part, d.len() > 1)?;
+            for (index, &d) in d.iter().enumerate() {
+                let Some(d) = d else { continue };
+                let offset = offset + index as i64 * i64::from(element.bytes);
+                let to = self.target(d, part, D);
+                match element.bytes {
+                    1 | 2 => self.gather_narrow(&indices, element, width, offset, part, to)?,
+                    _ => self.gather(&indices, element, width, offset, part, to),
+                }
+                self.write_back(d, part, to);
+            }
+        }
+        Ok(())
+    }
+    /// Sets RAX to the distance from a checked access's addresses to the host's.
+    pub(super) fn load_distance(&mut self) -> EmitResult {
+        let Some(&site) = self.accesses.get(&self.point) else { return Err(EmitError::Unsupported) };
+        self.set_host_address(site, None);
+        Ok(())
+    }
+    /// The vectors with the addresses of a part of so wide a result: in A and E where they are not to be overwritten.
+    fn indices(&mut self, address: Operand, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
+        let wide = self.address_width(address) == Width::B64;
+        let one = |emit: &mut Self, half: usize, scratch: Register| -> EmitResult<Index> {
+            let at = Part { half, ..part };
+            let x = emit.canonicalised(address, emit.address_width(address), at, scratch)?;
+            if keep {
+                emit.copy_vector(scratch, x);
+                return Ok(Index { register: scratch, wide });
+            }
+            Ok(Index { register: x, wide })
+        };
+        Ok(match (wide, width) {
+            (true, Width::B64) => vec![one(self, part.half, A)?],
+            (true, _) => vec![one(self, 0, A)?, one(self, 1, E)?],
+            (false, Width::B64) => {
+                let Index { register, .. } = one(self, 0, A)?;
+                if part.half == 1 {
+                    let upper = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                    self.asm.push(Instruction::with3(upper, ymm(A), register, 1));
+                    vec![Index { register: A, wide }]
+                } else {
+                    vec![Index { register, wide }]
+                }
+            }
+            (false, _) => vec![one(self, 0, A)?],
+        })
+    }
+
+    /// A mask of the active lanes of a part, in K2.
+    fn lanes_mask(&mut self, width: Width, part: Part) {
+        match self.active_mask {
+            Some(mask) => self.load_mask(mask, width, part, K2),
+            None => self.asm.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, K2, K2, K2)),
+        }
+    }
+    /// Gathers elements of 4 or 8 bytes from RAX and the indices. Uses B and C.
+    fn gather(&mut self, indices: &[Index], element: Element, width: Width, offset: i64, part: Part, to: Register) {
+        let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, 1, offset, 1);
+        match (indices, element.bytes) {
+            (&[Index { register, wide: true }], 8) => {
+                self.lanes_mask(Width::B64, part);
+                self.gather_into(Code::EVEX_Vpgatherqq_zmm_k1_vm64z, B, memory(register));
+                self.copy_vector(to, B);
+            }
+            (&[Index { register, wide: false }], 8) => {
+                self.lanes_mask(Width::B64, part);
+                self.gather_into(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, B, memory(ymm(register)));
+                self.copy_vector(to, B);
+            }
+            // Elements of 4 bytes, extended to 8.
+            (&[Index { register, wide }], _) if width == Width::B64 => {
+                self.lanes_mask(Width::B64, part);
+                if wide {
+                    self.gather_into(Code::EVEX_Vpgatherqd_ymm_k1_vm64z, ymm(B), memory(register));
+                } else {
+                    self.gather_into(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, B, memory(ymm(register)));
+                    self.asm.rr(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, ymm(B), B);
+                }
+                let code = match element.signed {
+                    true => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
+                    false => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+                };
+                self.asm.rr(code, to, ymm(B));
+            }
+            (&[Index { register, .. }], _) => {
+                self.lanes_mask(Width::B32, part);
+                self.gather_into(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, B, memory(register));
+                self.copy_vector(to, B);
+            }
+            (halves, _) => {
+                for ((half, index), half_to) in halves.iter().enumerate().zip([B, C]) {
+                    self.lanes_mask(Width::B64, Part { half, ..part });
+                    self.gather_into(Code::EVEX_Vpgatherqd_ymm_k1_vm64z, ymm(half_to), memory(index.register));
+                }
+                let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+                self.asm.push(Instruction::with4(insert, to, B, ymm(C), 1));
+            }
+        }
+    }
+    fn gather_into(&mut self, code: Code, to: Register, from: MemoryOperand) {
+        self.asm.vector(Instruction::with2(code, to, from), Decorators::masked(K2));
+    }
+    /// Gathers elements of 1 or 2 bytes into 32-bit lanes: each lane loads the word around its element. Segments and shared
+    /// memory are whole words. Uses B, C and D.
+    fn gather_narrow(
+        &mut self,
+        indices: &[Index],
+        element: Element,
+        width: Width,
+        offset: i64,
+        part: Part,
+        to: Register,
+    ) -> EmitResult {
+        let (words, places) = (self.frame.reserve(64, 64), self.frame.reserve(64, 64));
+        let half_bytes = 2 * self.machine().lanes() as i64;
+        for (half, &Index { register, wide }) in indices.iter().enumerate() {
+            let lane = if wide { Width::B64 } else { Width::B32 };
+            let add = by(lane, Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64);
+            let and = by(lane, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+            let (offset, whole) = (self.broadcast_constant(offset as u64, lane), self.broadcast_constant(!3, lane));
+            self.op3(add, B, register, offset, Decorators::default());
+            self.op3(and, C, B, whole, Decorators::default());
+            self.lanes_mask(lane, Part { half, ..part });
+            let memory = MemoryOperand::with_base_index_scale_displ_size(RAX, C, 1, 0, 1);
+            if wide {
+                self.gather_into(Code::EVEX_Vpgatherqd_ymm_k1_vm64z, ymm(D), memory);
+                self.asm.rr(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, ymm(B), B);
+                for (to, from) in [(words, D), (places, B)] {
+                    let to = at(FRAME, to + half as i64 * half_bytes);
+                    self.asm.mr(Code::EVEX_Vmovups_ymmm256_k1z_ymm, to, ymm(from));
+                }
+            } else {
+                self.gather_into(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, D, memory);
+            }
+        }
+        if indices[0].wide {
+            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, D, at(FRAME, words));
+            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, B, at(FRAME, places));
+        }
+        self.shift(Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, B, B, 3);
+        self.mask_lanes(B, B, 24);
+        self.narrow_elements(to, D, B, element, width);
+        Ok(())
+    }
+
+    /// Stores the active lanes of a part to addresses that have been checked. `from` is not A. Uses A, C, E, RCX, RDX and K2.
+    pub(super) fn write_lanes(
+        &mut self,
+        from: Register,
+        bytes: u32,
+        address: Operand,
+        offset: i64,
+        part: Part,
+    ) -> EmitResult {
+        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
+        let indices = self.indices(address, width, part, false)?;
+        if self.machine() == Machine::Avx2 || bytes < 4 || self.active_mask.is_none() {
+            return self.write_each_lane(from, bytes, &indices, offset, part);
+        }
+        let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, 1, offset, 1);
+        let (lane, halves) = if indices.len() == 2 { (Width::B64, 2) } else { (width, 1) };
+        for (half, &Index { register, wide }) in indices.iter().enumerate() {
+            let place = if halves == 2 { Part { half, ..part } } else { part };
+            self.lanes_mask(lane, place);
+            let (code, index, value) = match (wide, bytes) {
+                (true, 8) => (Code::EVEX_Vpscatterqq_vm64z_k1_zmm, register, from),
+                (true, _) => (Code::EVEX_Vpscatterqd_vm64z_k1_ymm, register, ymm(if half == 0 { from } else { C })),
+                (false, 8) => (Code::EVEX_Vpscatterdq_vm32y_k1_zmm, ymm(register), from),
+                (false, _) => (Code::EVEX_Vpscatterdd_vm32z_k1_zmm, register, from),
+            };
+            if half == 1 {
+                let upper = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                self.asm.push(Instruction::with3(upper, ymm(C), from, 1));
+            }
+            self.asm.vector(Instruction::with2(code, memory(index), value), Decorators::masked(K2));
+        }
+        Ok(())
+    }
+    /// The same lane by lane.
+    fn write_each_lane(
+        &mut self,
+        from: Register,
+        bytes: u32,
+        indices: &[Index],
+        offset: i64,
+        part: Part,
+    ) -> EmitResult {
+        let (values, places) = (self.frame.reserve(64, 64), self.frame.reserve(128, 64));
+        let vector_bytes = 4 * self.machine().lanes() as i64;
+        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
+        for (half, index) in indices.iter().enumerate() {
+            let to = at(FRAME, places + half as i64 * vector_bytes);
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, index.register);
+        }
+        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
+        let start = self.first_lane_of(width, part);
+        for lane in 0..self.lanes_of(width) as i64 {
+            let next = self.skip_inactive(start + lane as usize);
+            match indices[0].wide {
+                true => self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, places + 8 * lane)),
+                false => self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, places + 4 * lane)),
+            }
+            self.write_lane(
+                values,
+                lane,
+                bytes,
+                MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, 1, offset, 1),
+            );
+            if let Some(next) = next {
+                self.asm.bind(next);
+            }
+        }
+        Ok(())
+    }
+    /// Jumps over what is emitted next if a lane is inactive; the label is bound behind it.
+    pub(super) fn skip_inactive(&mut self, lane: usize) -> Option<Label> {
+        let mask = self.active_mask?;
+        let next = self.asm.label();
+        self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (lane as i64 / 32)), lane as i32 % 32);
+        self.asm.jump(Code::Jae_rel32_64, next);
+        Some(next)
+    }
+    /// Stores the low bytes of a lane of a vector in the frame. Uses RCX.
+    pub(super) fn write_lane(&mut self, vector: i64, lane: i64, bytes: u32, to: MemoryOperand) {
+        match bytes {
+            8 => self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, vector + 8 * lane)),
+            _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, vector + 4 * lane)),
+        }
+        let (code, element) = match bytes {
+            1 => (Code::Mov_rm8_r8, Register::CL),
+            2 => (Code::Mov_rm16_r16, Register::CX),
+            4 => (Code::Mov_rm32_r32, Register::ECX),
+            _ => (Code::Mov_rm64_r64, RCX),
+        };
+        self.asm.mr(code, to, element);
+    }
+}
+
+/// A vector of addresses, of 64 bits or of 32.
+#[derive(Clone, Copy)]
+struct Index {
+    register: Register,
+    wide: bool,
+}

@@ -1,0 +1,162 @@
+//! What the lanes of a warp tell each other: shuffles whose sources are known before the launch, votes. All lanes of a warp
+//! take part, or none: the interpreter runs the others.
+
+use super::super::asm::{Decorators, at};
+use super::{A, C, D, DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, Source};
+use crate::native::alloc::Allocation;
+use crate::native::shape::VectorShape;
+use crate::scalar::shuffle_source;
+use iced_x86::{Code, Instruction, Register};
+use roundonce_ir::{Operand, Reg, ShuffleMode, VoteMode, Width};
+
+const RAX: Register = Register::RAX;
+const EAX: Register = Register::EAX;
+const RCX: Register = Register::RCX;
+const K2: Register = Register::K2;
+const WARP: usize = 32;
+
+impl Emitter<'_> {
+    /// The lanes of warps wait for each other: here they are together, or they are not compiled.
+    pub(super) fn whole_warps(&mut self, mask: Option<Operand>) -> EmitResult {
+        let all = |operand: Operand| self.shapes.shape(operand) == VectorShape::Constant(u32::MAX.into());
+        if !mask.is_none_or(all) || !self.shapes.lanes.is_multiple_of(WARP) {
+            return Err(EmitError::Unsupported);
+        }
+        if let Some(active) = self.active_mask {
+            for warp in 0..self.shapes.lanes / WARP {
+                self.asm.rm(Code::Mov_r32_rm32, EAX, at(FRAME, active + 4 * warp as i64));
+                self.asm.ri(Code::Add_rm32_imm32, EAX, 1);
+                self.asm.ri(Code::Cmp_rm32_imm32, EAX, 1);
+                self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn shuffle(
+        &mut self,
+        d: Reg,
+        p: Option<Reg>,
+        mode: ShuffleMode,
+        [a, b, c]: [Operand; 3],
+        mask: Option<Operand>,
+    ) -> EmitResult {
+        let (VectorShape::Constant(b), VectorShape::Constant(c)) = (self.shapes.shape(b), self.shapes.shape(c)) else {
+            return Err(EmitError::Unsupported);
+        };
+        self.whole_warps(mask)?;
+        let sources: Vec<(usize, bool)> =
+            (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32)).collect();
+        let lanes = self.machine().lanes();
+        let of_warp = WARP / lanes;
+        let values = self.frame.reserve(4 * WARP, 64);
+        for warp in 0..self.shapes.lanes / WARP {
+            let part = |vector: usize| Part { vector: warp * of_warp + vector, half: 0 };
+            for vector in 0..of_warp {
+                let x = self.canonicalised(a, Width::B32, part(vector), A)?;
+                let to = at(FRAME, values + (4 * lanes * vector) as i64);
+                self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, x);
+            }
+            for vector in 0..of_warp {
+                let to = self.target(d, part(vector), D);
+                self.permuted(to, values, &sources[lanes * vector..lanes * (vector + 1)]);
+                self.write_back(d, part(vector), to);
+            }
+        }
+        let Some(p) = p else { return Ok(()) };
+        let Allocation::Mask(to) = self.allocations[p.0 as usize] else { return Err(EmitError::Unsupported) };
+        let bits = sources.iter().rev().fold(0u64, |bits, &(_, in_range)| bits << 1 | u64::from(in_range));
+        for word in 0..self.mask_words() {
+            self.asm.constant(RAX, bits | bits << WARP);
+            self.set_mask_word(p, to, word);
+        }
+        Ok(())
+    }
+    /// A vector of the lanes at these places among a warp's values in the frame. Uses C and K2.
+    fn permuted(&mut self, to: Register, values: i64, sources: &[(usize, bool)]) {
+        let lanes = sources.len();
+        let mut is_first = true;
+        for vector in 0..WARP / lanes {
+            let from = Source::Frame(values + (4 * lanes * vector) as i64);
+            let is_here = |&(lane, _): &(usize, bool)| lane / lanes == vector;
+            if !sources.iter().any(is_here) {
+                continue;
+            }
+            let places = sources.iter().flat_map(|&(lane, _)| ((lane % lanes) as u32).to_le_bytes()).collect();
+            let places = self.frame.constant(places);
+            self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, C, at(FRAME, places));
+            let decorators = if is_first {
+                Decorators::default()
+            } else {
+                let here = sources.iter().rev().fold(0u64, |bits, source| bits << 1 | u64::from(is_here(source)));
+                let here = self.frame.constant(here.to_le_bytes().to_vec());
+                self.load_mask(here, Width::B32, Part { vector: 0, half: 0 }, K2);
+                Decorators::masked(K2)
+            };
+            self.op3(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, to, C, from, decorators);
+            is_first = false;
+        }
+    }
+
+    pub(super) fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, mask: Option<Operand>) -> EmitResult {
+        self.whole_warps(mask)?;
+        let votes = self.votes(a)?;
+        if mode == VoteMode::Ballot {
+            let of_warp = WARP / self.machine().lanes();
+            for part in self.parts(d) {
+                let to = self.target(d, part, D);
+                let from = at(FRAME, votes + 4 * (part.vector / of_warp) as i64);
+                self.asm.rm(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, from);
+                self.write_back(d, part, to);
+            }
+            return Ok(());
+        }
+        let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
+        for word in 0..self.mask_words() {
+            // Each warp's 32 votes as all ones or zero, in RAX.
+            for (warp, into) in [(1, RAX), (0, RCX)] {
+                self.asm.rm(Code::Mov_r32_rm32, super::low(into), at(FRAME, votes + 8 * word + 4 * warp));
+                self.outcome(mode, into);
+            }
+            self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RAX, 32u32));
+            self.asm.rr(Code::Or_r64_rm64, RAX, RCX);
+            self.set_mask_word(d, to, word);
+        }
+        Ok(())
+    }
+    /// The votes as a mask in the frame.
+    fn votes(&mut self, a: Operand) -> EmitResult<i64> {
+        if let Operand::Reg(reg) = a
+            && let Allocation::Mask(votes) = self.allocations[reg.0 as usize]
+        {
+            return Ok(votes);
+        }
+        let votes = self.frame.reserve(8 * self.mask_words() as usize, 8);
+        for word in 0..self.mask_words() {
+            self.mask_word(a, word, RAX)?;
+            self.asm.mr(Code::Mov_rm64_r64, at(FRAME, votes + 8 * word), RAX);
+        }
+        Ok(votes)
+    }
+    /// 32 votes, zero-extended, become 32 ones or zero.
+    fn outcome(&mut self, mode: VoteMode, votes: Register) {
+        let votes = super::low(votes);
+        match mode {
+            VoteMode::All => {
+                // With the carry only where there are 32: then it is subtracted from 0.
+                self.asm.ri(Code::Add_rm32_imm32, votes, 1);
+                self.asm.rr(Code::Sbb_r32_rm32, votes, votes);
+            }
+            VoteMode::Any => {
+                self.asm.push(Instruction::with1(Code::Neg_rm32, votes));
+                self.asm.rr(Code::Sbb_r32_rm32, votes, votes);
+            }
+            _ => {
+                // Uniform: none and all become 0 and 1, which are less than 2.
+                self.asm.ri(Code::Add_rm32_imm32, votes, 1);
+                self.asm.ri(Code::Cmp_rm32_imm32, votes, 2);
+                self.asm.rr(Code::Sbb_r32_rm32, votes, votes);
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Loads and stores at addresses that data decide, and conversions: each body by both machines' code and by the interpreter.
+
+use super::{Case, has_native, lowered, random, words, zeros};
+use roundonce_exec::{Arg, Buffer};
+
+/// Kernels of one line of threads, `k0` on. `%r1` is the thread's number in the grid, `%r2` that in its block, `%r3` a number
+/// below 1,024 from the data, `%p1` and `%p2` are conditions of the data, of which the second is rarely true; `%rd1` is a table of 2,100
+/// numbers, `%rd2` the thread's place among eight words of the result, `%rd4` the result. 2,048 words of shared memory hold the
+/// table's first numbers.
+fn program(bodies: &[String]) -> roundonce_ir::Program {
+    let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (number, body) in bodies.iter().enumerate() {
+        text.push_str(&format!(
+            ".visible .entry k{number}(.param .u64 table, .param .u64 x, .param .u64 y) {{
+             .reg .pred %p<6>; .reg .f32 %f<10>; .reg .f64 %d<6>; .reg .b32 %r<14>; .reg .b64 %rd<14>; .reg .b16 %h<6>;
+             .shared .align 16 .b8 s[8192];
+             ld.param.u64 %rd1, [table]; ld.param.u64 %rd3, [x]; ld.param.u64 %rd4, [y];
+             mov.u32 %r2, %tid.x; mov.u32 %r5, %ctaid.x; mov.u32 %r6, %ntid.x; mad.lo.u32 %r1, %r5, %r6, %r2;
+             mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd3, %rd5; ld.global.u32 %r4, [%rd6]; shr.u32 %r3, %r4, 5;
+             and.b32 %r3, %r3, 1023; and.b32 %r7, %r4, 1; setp.eq.u32 %p1, %r7, 0; and.b32 %r7, %r4, 0x1f0000;
+             setp.eq.u32 %p2, %r7, 0; shl.b64 %rd7, %rd5, 3; add.u64 %rd2, %rd4, %rd7;
+             mov.u32 %r8, s; shl.b32 %r9, %r2, 4; add.u32 %r8, %r8, %r9; shl.b32 %r9, %r2, 4; cvt.u64.u32 %rd8, %r9;
+             add.u64 %rd8, %rd1, %rd8; ld.global.v4.u32 {{%r9, %r10, %r11, %r12}}, [%rd8]; st.shared.v4.u32 [%r8], {{%r9, %r10, %r11, %r12}};
+             bar.sync 0;
+             {body}
+             ret; }}\n"
+        ));
+    }
+    lowered(&text)
+}
+
+/// By type: its bytes, the register that takes it, and what stores that.
+const TYPES: [(&str, u32, &str, &str); 11] = [
+    ("u8", 1, "%r10", "u32"),
+    ("s8", 1, "%r10", "u32"),
+    ("u16", 2, "%r10", "u32"),
+    ("s16", 2, "%r10", "u32"),
+    ("u16", 2, "%h1", "u16"),
+    ("s8", 1, "%h1", "u16"),
+    ("u32", 4, "%r10", "u32"),
+    ("f32", 4, "%f2", "f32"),
+    ("u32", 4, "%rd10", "u64"),
+    ("s32", 4, "%rd10", "u64"),
+    ("u64", 8, "%rd10", "u64"),
+];
+
+fn loads() -> Vec<String> {
+    let mut all = Vec::new();
+    for (ty, bytes, to, stored) in TYPES {
+        for guard in ["", "@%p1 ", "@!%p2 "] {
+            // A displacement that is not a multiple of a word.
+            for offset in [0, bytes * 3] {
+                all.push(format!(
+                    "mul.wide.u32 %rd9, %r3, {bytes}; add.u64 %rd9, %rd1, %rd9; {guard}ld.global.{ty} {to}, [%rd9+{offset}];
+                     st.global.{stored} [%rd2], {to};"
+                ));
+                all.push(format!(
+                    "and.b32 %r3, %r3, 255; mov.u32 %r13, s; mad.lo.u32 %r13, %r3, {bytes}, %r13;
+                     {guard}ld.shared.{ty} {to}, [%r13+{offset}]; st.global.{stored} [%rd2], {to};"
+                ));
+            }
+        }
+    }
+    for (ty, register, stored) in [("f32", "%f", "f32"), ("u32", "%r1", "u32"), ("u64", "%rd1", "u64")] {
+        let bytes = if ty == "u64" { 8 } else { 4 };
+        let of = |n: usize| if register == "%r1" { format!("%r1{n}") } else { format!("{register}{n}") };
+        let pair = format!("{{{}, {}}}", of(0), of(1));
+        let wide = if ty == "u64" { "and.b32 %r3, %r3, 510;" } else { "and.b32 %r3, %r3, 1022;" };
+        all.push(format!(
+            "{wide} mul.wide.u32 %rd9, %r3, {bytes}; add.u64 %rd9, %rd1, %rd9; ld.global.v2.{ty} {pair}, [%rd9];
+             st.global.{stored} [%rd2], {}; st.global.{stored} [%rd2+8], {};",
+            of(1),
+            of(0)
+        ));
+    }
+    // The first number overwrites the address.
+    all.push(
+        "and.b32 %r3, %r3, 254; mul.wide.u32 %rd9, %r3, 8; add.u64 %rd9, %rd1, %rd9; ld.global.v2.u64 {%rd9, %rd10}, [%rd9];
+         st.global.u64 [%rd2], %rd10; st.global.u64 [%rd2+8], %rd9;"
+            .into(),
+    );
+    all.push("and.b32 %r3, %r3, 252; shl.b32 %r3, %r3, 2; mov.u32 %r13, s; add.u32 %r13, %r13, %r3; ld.shared.v4.u32 {%r13, %r10, %r11, %r12}, [%r13];
+         st.global.u32 [%rd2], %r13; st.global.u32 [%rd2+4], %r10; st.global.u32 [%rd2+8], %r11; st.global.u32 [%rd2+12], %r12;".into());
+    // Threads part about a load, and behind one.
+    all.push("mov.u32 %r10, 5; @%p1 bra A; mul.wide.u32 %rd9, %r3, 4; add.u64 %rd9, %rd1, %rd9; ld.global.u32 %r10, [%rd9+4]; A: st.global.u32 [%rd2], %r10;".into());
+    all.push("mov.u32 %r10, 0; L: mul.wide.u32 %rd9, %r3, 4; add.u64 %rd9, %rd1, %rd9; ld.global.u32 %r3, [%rd9]; and.b32 %r3, %r3, 1023; add.u32 %r10, %r10, %r3;
+         setp.lt.u32 %p3, %r10, 4000; @%p3 bra L; st.global.u32 [%rd2], %r10;".into());
+    all
+}
+
+fn stores() -> Vec<String> {
+    let mut all = Vec::new();
+    for (ty, bytes, from) in
+        [("u8", 1, "%r4"), ("u16", 2, "%r4"), ("u32", 4, "%r4"), ("f32", 4, "%f1"), ("u64", 8, "%rd5")]
+    {
+        for part in ["", "@%p1 bra A;", "@%p2 bra A;"] {
+            // Each its own place, the order mixed: an odd factor is a permutation. Then several threads of a warp a place: the last
+            // one's is left.
+            for place in [
+                "mul.lo.u32 %r10, %r2, 37; and.b32 %r10, %r10, 127;",
+                "and.b32 %r10, %r2, 96; and.b32 %r9, %r3, 15; or.b32 %r10, %r10, %r9;",
+            ] {
+                all.push(format!(
+                    "mov.b32 %f1, %r4; {place} {part} mad.lo.u32 %r11, %r5, 128, %r10; mul.wide.u32 %rd9, %r11, {bytes};
+                     add.u64 %rd9, %rd4, %rd9; st.global.{ty} [%rd9], {from}; A:"
+                ));
+                all.push(format!(
+                    "mov.b32 %f1, %r4; {place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; st.shared.{ty} [%r13], {from}; A:
+                     bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r12, [%r13]; st.global.u32 [%rd2], %r12;"
+                ));
+            }
+        }
+    }
+    all.push("mul.lo.u32 %r10, %r2, 37; and.b32 %r10, %r10, 127; mad.lo.u32 %r11, %r5, 128, %r10; mul.wide.u32 %rd9, %r11, 8; add.u64 %rd9, %rd4, %rd9; st.global.v2.u32 [%rd9], {%r4, %r3};".into());
+    // One place for all threads of a warp, of which some take part.
+    for guard in ["@%p1 bra A;", ""] {
+        all.push(format!("shr.u32 %r10, %r1, 5; mul.wide.u32 %rd9, %r10, 4; add.u64 %rd9, %rd4, %rd9; {guard} st.global.u32 [%rd9], %r4; A:"));
+    }
+    // Read and written in place.
+    all.push("mov.u32 %r13, s; mul.lo.u32 %r10, %r2, 37; and.b32 %r10, %r10, 127; mad.lo.u32 %r13, %r10, 4, %r13; ld.shared.u32 %r11, [%r13]; ld.shared.u32 %r12, [%r13+512]; min.s32 %r9, %r11, %r12;
+         max.s32 %r8, %r11, %r12; @%p1 bra A; st.shared.u32 [%r13], %r9; st.shared.u32 [%r13+512], %r8; bra B; A: st.shared.u32 [%r13], %r8; st.shared.u32 [%r13+512], %r9; B:
+         bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r12, [%r13]; ld.shared.u32 %r11, [%r13+512]; st.global.u32 [%rd2], %r12; st.global.u32 [%rd2+4], %r11;".into());
+    all
+}
+
+fn conversions() -> Vec<String> {
+    let mut all = Vec::new();
+    for flush in ["", ".ftz"] {
+        for rounding in [".rni", ".rzi", ".rmi", ".rpi"] {
+            all.push(format!("cvt{rounding}{flush}.f32.f32 %f2, %f1; st.global.f32 [%rd2], %f2;"));
+            all.push(format!("cvt{rounding}{flush}.sat.f32.f32 %f2, %f1; st.global.f32 [%rd2], %f2;"));
+        }
+        all.push(format!("cvt{flush}.sat.f32.f32 %f2, %f1; st.global.f32 [%rd2], %f2;"));
+        all.push(format!("cvt{flush}.f64.f32 %d2, %f1; st.global.f64 [%rd2], %d2;"));
+        for rounding in [".rn", ".rz", ".rm", ".rp"] {
+            all.push(format!("cvt{rounding}{flush}.f32.f64 %f2, %d1; st.global.f32 [%rd2], %f2;"));
+        }
+    }
+    for rounding in [".rni", ".rzi", ".rmi", ".rpi"] {
+        all.push(format!("cvt{rounding}.s32.f64 %r10, %d1; st.global.u32 [%rd2], %r10;"));
+        all.push(format!("cvt{rounding}.u32.f64 %r10, %d1; st.global.u32 [%rd2], %r10;"));
+    }
+    all.push("cvt.rn.f64.s32 %d2, %r4; st.global.f64 [%rd2], %d2;".into());
+    all.push("cvt.rn.f64.u32 %d2, %r4; st.global.f64 [%rd2], %d2;".into());
+    // %d1 from f32 and from what that leaves out, near whole numbers and near the ends of the integers.
+    let numbers =
+        "mov.b32 %f1, %r4; cvt.f64.f32 %d1, %f1; mov.b64 %rd9, {%r4, %r3}; @!%p1 bra C; and.b64 %rd9, %rd9, 0x1fffffff;
+         mov.b64 %rd10, %d1; or.b64 %rd10, %rd10, %rd9; mov.b64 %d1, %rd10; C:";
+    all.into_iter().map(|body| format!("{numbers} {body}")).collect()
+}
+
+/// Numbers of all magnitudes and signs; about the ends of integers; zeros, infinities and NaNs.
+fn numbers(count: usize, seed: u64) -> Arg {
+    const ENDS: [u32; 16] = [
+        0x4f00_0000,
+        0xcf00_0000,
+        0x4eff_ffff,
+        0xcf00_0001,
+        0x4f80_0000,
+        0x4f7f_ffff,
+        0x3f00_0000,
+        0xbf00_0000,
+        0x3fc0_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0001,
+        0xff80_0001,
+        0x8000_0000,
+        0x0000_0001,
+        0x807f_ffff,
+    ];
+    let mut next = random(seed);
+    let number = |bits: u64| match bits & 7 {
+        0 => ENDS[(bits >> 40) as usize % 16],
+        1 => (bits >> 32) as u32,
+        // Between 2^-2 and 2^34.
+        _ => 0x3e80_0000 + ((bits >> 36) as u32 % 0x1200_0000) | (bits as u32) << 28 & 0x8000_0000,
+    };
+    Arg::Buffer(Buffer::from_words((0..count).map(|_| number(next())).collect()))
+}
+
+fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
+    let program = program(bodies);
+    let (n, block) = (2048, 128);
+    for (number, body) in bodies.iter().enumerate() {
+        let args = vec![words(2100, 1, 5), x(number as u64), zeros(8 * n)];
+        let entry = format!("k{number}");
+        let share = Case::line(&program, &entry, n as u32 / block, block, args).hold(body);
+        assert!(!has_native() || share > least, "{body}: {share} native");
+    }
+}
+
+fn random_words(seed: u64) -> Arg {
+    let mut next = random(seed);
+    Arg::Buffer(Buffer::from_words((0..2048).map(|_| (next() >> 32) as u32).collect()))
+}
+
+#[test]
+fn loads_at_any_address() {
+    hold(&loads(), random_words, 0.8);
+}
+
+#[test]
+fn stores_at_any_address() {
+    hold(&stores(), random_words, 0.6);
+}
+
+#[test]
+fn conversions_of_all_numbers() {
+    hold(&conversions(), |seed| numbers(2048, seed), 0.8);
+}
+
+/// An address outside the table, of a thread in the middle of a tile or of one that takes no part.
+#[test]
+fn the_same_error_of_one_lane() {
+    let at = |index: &str, then: &str| {
+        format!("mul.wide.u32 %rd9, {index}, 4; add.u64 %rd9, %rd1, %rd9; {then}; st.global.u32 [%rd2], %r10;")
+    };
+    let outside = "setp.eq.u32 %p3, %r1, 1234; mov.u32 %r11, 0x10000; @!%p3 mov.u32 %r11, %r3";
+    let bodies = [
+        format!("{outside}; {}", at("%r11", "ld.global.u32 %r10, [%rd9]")),
+        format!("{outside}; {}", at("%r11", "@!%p3 ld.global.u32 %r10, [%rd9]")),
+        format!("{outside}; {}", at("%r11", "@%p1 ld.global.u32 %r10, [%rd9+2]")),
+        format!("{outside}; {}", at("%r11", "st.global.u32 [%rd9], %r11; mov.u32 %r10, 3")),
+        format!(
+            "{outside}; add.u32 %r13, %r11, 1; @%p3 mov.u32 %r13, 0x7fffffff; ld.shared.u32 %r10, [%r13+3]; st.global.u32 [%rd2], %r10;"
+        ),
+        format!(
+            "{outside}; mov.u32 %r13, 8192; @!%p3 mov.u32 %r13, 8188; ld.shared.u32 %r10, [%r13]; st.global.u32 [%rd2], %r10;"
+        ),
+    ];
+    hold(&bodies, random_words, -1.0);
+}
