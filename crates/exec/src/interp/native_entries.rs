@@ -61,7 +61,7 @@ impl Entry {
         } else {
             // Code of kernels from their starts to their ends is entered without the interpreter's registers.
             if !instance.code.is_whole() {
-                let gain = ran.tiles.iter().flatten().map(|tile| instance.code.gain(tile)).sum();
+                let gain = ran.tiles.iter().flatten().map(|tile| instance.code.gain(tile.steps, tile.predicated)).sum();
                 self.balance = self.balance.saturating_add(gain).min(0);
             }
             self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE;

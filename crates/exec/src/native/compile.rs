@@ -11,7 +11,6 @@ use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, rec
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
-use super::run::TileExit;
 use super::shape::{Shapes, TileLayout, VectorShape};
 use crate::kernel::Machine;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
@@ -127,9 +126,10 @@ impl CompiledRegion {
     pub(crate) fn is_whole(&self) -> bool {
         self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
     }
-    /// What a tile saved the interpreter, less what its entry costs.
-    pub(crate) fn gain(&self, exit: &TileExit) -> i64 {
-        let instructions = exit.steps + exit.predicated / self.lanes as u64;
+    /// What a tile saved the interpreter, less what its entry costs: it completed so many instructions in every lane, and so many
+    /// summed over the lanes that did.
+    pub(crate) fn gain(&self, steps: u64, predicated: u64) -> i64 {
+        let instructions = steps + predicated / self.lanes as u64;
         (instructions * self.interpreted_cost / self.length.max(1)) as i64 - MIN_COST as i64
     }
     /// The live-in values, as the caller must pass them.
@@ -161,12 +161,16 @@ impl CompiledRegion {
             LiveLocation::Column(at) => LiveValue::Column(at),
         }
     }
-    /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. While the lanes
-    /// of a tile are together they load before they store in both, so that only warps that race could tell. Where they part,
-    /// all paths load before any stores.
+    /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. Lanes that are
+    /// together load before they store in both, so that only warps that race could tell: where addresses have patterns not
+    /// even these. Where lanes part, all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
+        if a.access == Access::Load && b.access == Access::Load {
+            return false;
+        }
         let is_divergent = !self.exit_words.is_empty();
-        if !is_divergent || a.access == Access::Load && b.access == Access::Load {
+        let scattered = [a, b].iter().any(|site| !site.shape.is_scalar());
+        if scattered && !is_divergent {
             return false;
         }
         let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
@@ -175,7 +179,7 @@ impl CompiledRegion {
         }
         // The same address in both: the lanes' accesses are disjoint if the pattern's steps are as long as an access. Lanes
         // without a pattern that have parted and share an address race.
-        let VectorShape::Scalar(pattern) = a.shape else { return false };
+        let VectorShape::Scalar(pattern) = a.shape else { return !scattered };
         let from = a.offset.min(b.offset);
         let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
         let mut starts = self.patterns[pattern].clone();

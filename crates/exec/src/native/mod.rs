@@ -22,10 +22,10 @@
 //! Registers have as many bits a lane as the kernel says, but those of 16 bits have 32, zeros above (`emit/half`,
 //! `emit/convert`).
 //!
-//! A warp's lanes are always in one tile, which loads before it stores, as the interpreter does in a region that ends with
-//! its stores. Where lanes diverge, paths store only when all have loaded: stores to a buffer that another instruction of the
-//! region accesses elsewhere are then left to the interpreter. (Threads of different warps that race without a barrier have no
-//! order to keep.)
+//! A warp's lanes are always in one tile. Stores to a buffer that another instruction of the region accesses elsewhere
+//! are left to the interpreter, so that a lane's stores become visible to others in the interpreter's order. Where addresses
+//! have no pattern this holds inside a warp only: threads of different warps that race without a barrier have no order to
+//! keep.
 
 mod alloc;
 mod asm;
