@@ -197,6 +197,7 @@ impl Interpreter<'_> {
                 TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
             };
             ran.tiles.extend((next..done).map(|tile| Some(instance.tile_exit(tile))));
+            ran.diverged += instance.take_diverged_late();
             match went {
                 TileOutcome::Completed => {}
                 TileOutcome::SideExit(_) => ran.fail(1),

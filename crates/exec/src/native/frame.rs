@@ -13,6 +13,8 @@ pub(super) mod header {
     pub(in crate::native) const END: i64 = 8;
     /// The instructions that a tile may issue.
     pub(in crate::native) const BUDGET: i64 = 16;
+    /// Whether the current tile has committed: it continues at the exit that its record has.
+    pub(in crate::native) const COMMITTED: i64 = 24;
     /// Instructions completed by some lanes of the current tile only, summed over those lanes.
     pub(in crate::native) const PREDICATED: i64 = 32;
     /// The tile where the code stopped.

@@ -40,7 +40,7 @@ impl InactiveLiveness {
                         continue;
                     }
                     reached[point / 64] |= 1 << (point % 64);
-                    let targets = region.nodes.get(point).map_or([None; 2], |node| node.next.targets());
+                    let targets = region.nodes.get(point).map_or([None; 3], |node| node.next.targets());
                     todo.extend(targets.into_iter().flatten().map(index));
                 }
                 reached

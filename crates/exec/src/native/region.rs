@@ -1,9 +1,10 @@
 //! Regions, the unit of compilation: from one entry along every path, up to what only the interpreter runs.
 //!
-//! A region writes no memory before its end, so that a side exit needs no undoing: on any failure (an access out of
-//! bounds, divergence in code not compiled for it, an exhausted budget) the interpreter runs the same lanes from the
-//! entry. Therefore stores are executed at the end of a path: those before other instructions wait for them, as long as no
-//! instruction between reads memory or overwrites what they read.
+//! A side exit needs no undoing: on any failure (an access out of bounds, divergence in code not compiled for it, an
+//! exhausted budget) the interpreter runs the same lanes from the entry, or from behind the last stores. Therefore stores
+//! are executed at the end of a node: those before other instructions wait for them, as long as no instruction between reads
+//! memory or overwrites what they read. Where code follows, the node **commits**: it leaves the tile as an exit there would,
+//! and goes on.
 
 use super::quotient::Quotient;
 use super::schedule;
@@ -77,6 +78,11 @@ pub(super) enum Next {
     Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool },
     /// The node's own stores, which are a separate node.
     Stores(usize),
+    /// The next node of the block, with the stores.
+    Fall(usize),
+    /// What the node stores stands: the tile is left as by the exit, and goes on at the node. Lanes that have parted do not
+    /// store here: they take the exit `before`.
+    Commit { exit: usize, node: usize, before: Option<usize> },
 }
 
 /// The target of a jump: a node, or an exit.
@@ -87,12 +93,15 @@ pub(super) enum Target {
 }
 
 impl Next {
-    pub(super) fn targets(self) -> [Option<Target>; 2] {
+    pub(super) fn targets(self) -> [Option<Target>; 3] {
         match self {
-            Next::Exit(exit) => [Some(Target::Exit(exit)), None],
-            Next::Jump(target) => [Some(target), None],
-            Next::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
-            Next::Stores(node) => [Some(Target::Node(node)), None],
+            Next::Exit(exit) => [Some(Target::Exit(exit)), None, None],
+            Next::Jump(target) => [Some(target), None, None],
+            Next::Branch { then, otherwise, .. } => [Some(then), Some(otherwise), None],
+            Next::Stores(node) | Next::Fall(node) => [Some(Target::Node(node)), None, None],
+            Next::Commit { exit, node, before } => {
+                [Some(Target::Node(node)), Some(Target::Exit(exit)), before.map(Target::Exit)]
+            }
         }
     }
 }
@@ -160,6 +169,10 @@ impl Region {
                 let next = match next {
                     PendingNext::Exit(exit) => Next::Exit(exit),
                     PendingNext::Jump(to) => Next::Jump(target(to)),
+                    PendingNext::Fall(point) => Next::Fall(node_index(point)),
+                    PendingNext::Commit { exit, point, before } => {
+                        Next::Commit { exit, node: node_index(point), before }
+                    }
                     PendingNext::Branch { pred, then, otherwise, mid_block } => {
                         Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block }
                     }
@@ -185,6 +198,9 @@ impl Region {
     fn split_stores(&mut self, code: &DecodedKernel<'_>) {
         for index in 0..self.nodes.len() {
             let node = self.nodes[index].clone();
+            if matches!(node.next, Next::Commit { .. }) {
+                continue;
+            }
             let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
             let Some(first) = insts.iter().position(|inst| matches!(inst.op, Op::Store { .. })) else { continue };
             let at = node.start.at + first;
@@ -249,7 +265,7 @@ fn cost(code: &DecodedKernel<'_>, start: ProgramPoint, end: usize, next: Next) -
     let block = &code.blocks[start.block];
     let insts = &block.insts[start.at..end];
     let at_terminator = match next {
-        Next::Exit(_) | Next::Stores(_) => false,
+        Next::Exit(_) | Next::Stores(_) | Next::Fall(_) | Next::Commit { .. } => false,
         Next::Jump(_) => true,
         Next::Branch { mid_block, .. } => !mid_block,
     };
@@ -272,6 +288,8 @@ enum PendingTarget {
 enum PendingNext {
     Exit(usize),
     Jump(PendingTarget),
+    Fall(ProgramPoint),
+    Commit { exit: usize, point: ProgramPoint, before: Option<usize> },
     Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool },
 }
 
@@ -309,16 +327,22 @@ impl RegionBuilder<'_, '_> {
                 || store && self.mode.isolate_stores
                 || self.length + at - start.at >= MAX_LENGTH
                 || !(ends || is_supported(inst.op, inst.guard.is_some()))
-                || stored && !store && !ends && !self.may_precede_stores(inst, &read)
             {
                 return (at, PendingNext::Exit(self.exit(Exit::At(point))));
+            }
+            if stored && !store && !ends && !self.may_precede_stores(inst, &read) {
+                return (at, self.commit(start, point));
+            }
+            if store && self.mode.divergent && at > start.at && !stored {
+                self.todo.push(point);
+                return (at, PendingNext::Fall(point));
             }
             if ends {
                 let ended = self.exit(Exit::Ended);
                 return match inst.guard {
                     None => (at + 1, PendingNext::Exit(ended)),
                     // Nothing that can fail may follow a store.
-                    Some(_) if stored => (at, PendingNext::Exit(self.exit(Exit::At(point)))),
+                    Some(_) if stored => (at, self.commit(start, point)),
                     Some(guard) => {
                         let on = self.node(ProgramPoint { at: at + 1, ..point });
                         let (then, otherwise) = if guard.expected {
@@ -342,14 +366,15 @@ impl RegionBuilder<'_, '_> {
         }
         let next = match block.terminator {
             Terminator::Exit => PendingNext::Jump(PendingTarget::Exit(self.exit(Exit::Ended))),
-            Terminator::Jump(target) => PendingNext::Jump(self.block_target((start.block, *target), stored)),
+            Terminator::Jump(target) if stored && !self.ends_or_leaves(start.block, *target) => {
+                self.commit(start, terminator)
+            }
+            Terminator::Jump(target) => PendingNext::Jump(self.block_target((start.block, *target))),
             // Where lanes diverge the code takes a side exit: nothing may be stored before.
-            Terminator::Branch { .. } if stored => PendingNext::Exit(self.exit(Exit::At(terminator))),
+            Terminator::Branch { .. } if stored => self.commit(start, terminator),
             Terminator::Branch { pred, then, otherwise } => {
-                let (then, otherwise) = (
-                    self.block_target((start.block, *then), false),
-                    self.block_target((start.block, *otherwise), false),
-                );
+                let (then, otherwise) =
+                    (self.block_target((start.block, *then)), self.block_target((start.block, *otherwise)));
                 PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false }
             }
             Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
@@ -371,19 +396,39 @@ impl RegionBuilder<'_, '_> {
         PendingTarget::Node(point)
     }
 
-    /// A block as the target of another one, if it is likely; after a store only one that cannot fail: the end of the
-    /// kernel. Nothing that a tile waits for comes while it runs.
-    fn block_target(&mut self, (from, block): (usize, usize), stored: bool) -> PendingTarget {
+    /// What a node does behind its stores, where code that can fail follows.
+    fn commit(&mut self, start: ProgramPoint, point: ProgramPoint) -> PendingNext {
+        self.todo.push(point);
+        let before = self.mode.divergent.then(|| self.exit(Exit::At(start)));
+        PendingNext::Commit { exit: self.exit(Exit::At(point)), point, before }
+    }
+
+    /// A block as the target of another one.
+    fn block_target(&mut self, (from, block): (usize, usize)) -> PendingTarget {
         let point = ProgramPoint { block, at: 0 };
-        let target = &self.code.blocks[block];
-        let empty = target.insts.is_empty() && matches!(target.terminator, Terminator::Exit);
-        let ends = matches!(&target.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
-        let is_unlikely = self.code.kernel.unlikely.contains(&block);
-        let waits = self.code.waits.at(from, block).is_some();
-        if stored && !empty && !ends || is_unlikely || waits || self.boundaries.contains(&point) {
+        if self.leaves(from, block) {
             return PendingTarget::Exit(self.exit(Exit::At(point)));
         }
         self.node(point)
+    }
+    /// Whether the interpreter runs a block: it is unlikely, or waits for what another tile does.
+    fn leaves(&self, from: usize, block: usize) -> bool {
+        let point = ProgramPoint { block, at: 0 };
+        self.code.kernel.unlikely.contains(&block)
+            || self.code.waits.at(from, block).is_some()
+            || self.boundaries.contains(&point)
+    }
+    /// The same, or whether nothing in the block can fail: it ends the kernel, or its first instruction is the interpreter's.
+    fn ends_or_leaves(&self, from: usize, block: usize) -> bool {
+        let target = &self.code.blocks[block];
+        let empty = target.insts.is_empty() && matches!(target.terminator, Terminator::Exit);
+        let ends = matches!(&target.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
+        let first = target.insts.first();
+        let is_boundary = first.is_some_and(|inst| {
+            !matches!(inst.op, Op::Exit) && !is_supported(inst.op, inst.guard.is_some())
+                || self.mode.isolate_stores && matches!(inst.op, Op::Store { .. })
+        });
+        empty || ends || is_boundary || self.leaves(from, block)
     }
 }
 

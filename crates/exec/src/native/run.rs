@@ -26,6 +26,8 @@ pub(crate) struct CodeInstance {
     cached: Vec<Option<usize>>,
     /// The tiles' records.
     records: Vec<u64>,
+    /// Tiles that diverged behind what they had committed, since it was last asked.
+    diverged_late: u32,
 }
 
 /// The outcome of a run over tiles.
@@ -66,7 +68,7 @@ enum CacheFill {
 impl CodeInstance {
     pub(crate) fn new(code: Arc<CompiledRegion>) -> CodeInstance {
         let (frame, cached) = (code.frame.clone(), vec![None; code.sites.len()]);
-        CodeInstance { code, frame, cached, records: Vec::new() }
+        CodeInstance { code, frame, cached, records: Vec::new(), diverged_late: 0 }
     }
 
     /// Sets a word of the frame.
@@ -127,6 +129,11 @@ impl CodeInstance {
         &self.record(tile)[first..first + words]
     }
 
+    /// How many tiles diverged behind what they had committed, since it was last asked.
+    pub(crate) fn take_diverged_late(&mut self) -> u32 {
+        std::mem::take(&mut self.diverged_late)
+    }
+
     /// Runs tiles until all are done or one takes a side exit.
     ///
     /// Every address in the records and the frame must be valid: the columns of
@@ -159,6 +166,25 @@ impl CodeInstance {
             }
             from = (self.get(header::TILE) - records.as_ptr() as u64) as usize / 8;
             let tile = from / self.code.record_words;
+            if self.get(header::COMMITTED) != 0 {
+                // The tile is done: it continues at the exit in its record.
+                for (_, word) in &self.code.approximations {
+                    records[from + word] = records[from + word + 1];
+                }
+                self.diverged_late += u32::from(result & 0xff == DeoptReason::Divergence as u64);
+                let missed = result & 0xff == DeoptReason::CacheMiss as u64 && misses_left > 0;
+                if missed {
+                    misses_left -= 1;
+                    if matches!(self.fill_cache((result >> 8) as usize, segments), CacheFill::Conflict) {
+                        return TileOutcome::Conflict(tile + 1);
+                    }
+                }
+                from += self.code.record_words;
+                if from == records.len() {
+                    return TileOutcome::Completed;
+                }
+                continue;
+            }
             if result & 0xff == DeoptReason::Divergence as u64 {
                 return TileOutcome::Diverged(tile);
             }

@@ -133,6 +133,9 @@ pub(in crate::native) fn region(
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
     emit.asm.rr(Code::Xor_r32_rm32, low(STEPS), low(STEPS));
     emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::PREDICATED), 0);
+    if region.nodes.iter().any(|node| matches!(node.next, Next::Commit { .. })) {
+        emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::COMMITTED), 0);
+    }
     for (_, word) in &emit.approximations {
         emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * *word as i64), 0);
     }
@@ -160,7 +163,14 @@ pub(in crate::native) fn region(
             Next::Exit(exit) => emit.asm.jump(Code::Jmp_rel32_64, exits[exit]),
             Next::Jump(target) if follows(target) => {}
             Next::Jump(target) => emit.asm.jump(Code::Jmp_rel32_64, label(target)),
-            Next::Stores(node) => emit.asm.jump(Code::Jmp_rel32_64, nodes[node]),
+            Next::Fall(node) if node == index + 1 => {}
+            Next::Stores(node) | Next::Fall(node) => emit.asm.jump(Code::Jmp_rel32_64, nodes[node]),
+            Next::Commit { exit, node, .. } => {
+                emit.commit(exit, &outputs[exit]).map_err(at_start)?;
+                if node != index + 1 {
+                    emit.asm.jump(Code::Jmp_rel32_64, nodes[node]);
+                }
+            }
             Next::Branch { pred, then, otherwise, mid_block } => {
                 let (yes, no) = if mid_block {
                     // A predicated `exit` completes only where it is taken.
@@ -225,10 +235,7 @@ impl Emitter<'_> {
     /// After an exit: stores the tile's counts and goes to the next tile; the return, and the side exits.
     fn epilogue(&mut self, tile: Label, done: Label) {
         self.asm.bind(done);
-        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::BUDGET_LEFT as i64), BUDGET_LEFT);
-        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::STEPS as i64), STEPS);
-        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, header::PREDICATED));
-        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::PREDICATED as i64), RAX);
+        self.store_counts();
         let bytes = 8 * (record::VALUES + self.frame.record_values) as i32;
         self.asm.ri(Code::Add_rm64_imm32, TILE, bytes);
         self.asm.rm(Code::Cmp_r64_rm64, TILE, at(FRAME, header::END));
@@ -257,6 +264,27 @@ impl Emitter<'_> {
             self.asm.constant(RAX, reason as u64 | (site as u64) << 8);
             self.asm.jump(Code::Jmp_rel32_64, back);
         }
+    }
+
+    /// Stores a tile's counts in its record.
+    fn store_counts(&mut self) {
+        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::BUDGET_LEFT as i64), BUDGET_LEFT);
+        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::STEPS as i64), STEPS);
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, header::PREDICATED));
+        self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::PREDICATED as i64), RAX);
+    }
+    /// Leaves a tile as an exit does; the code goes on.
+    fn commit(&mut self, exit: usize, live_out: &[LiveReg]) -> EmitResult {
+        self.emit_exit(exit, live_out)?;
+        self.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * record::EXIT as i64), exit as i32);
+        self.store_counts();
+        for index in 0..self.approximations.len() {
+            let word = 8 * self.approximations[index].1 as i64;
+            self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, word));
+            self.asm.mr(Code::Mov_rm64_r64, at(TILE, word + 8), RAX);
+        }
+        self.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::COMMITTED), 1);
+        Ok(())
     }
 
     /// Counts instructions that every lane completes.
@@ -296,6 +324,7 @@ impl Emitter<'_> {
         let here = stores(index);
         let checked = match node.next {
             Next::Stores(apart) => stores(apart),
+            Next::Commit { .. } => here.clone(),
             _ if self.shapes.divergent => Vec::new(),
             _ => here.clone(),
         };
@@ -405,6 +434,8 @@ impl Emitter<'_> {
                     && self.approximations.iter().all(|(known, _)| known != name)
                 {
                     let word = self.frame.record_word();
+                    // As it was when the tile committed.
+                    self.frame.record_word();
                     self.approximations.push((name.clone(), word));
                 }
             }

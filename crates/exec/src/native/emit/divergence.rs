@@ -81,6 +81,12 @@ impl Emitter<'_> {
             self.asm.bind(masks.entries[index]);
             self.jump_if_empty(mask, masks.entries[index + 1]);
             self.jump_if_all(mask, uniform);
+            if let Next::Commit { before, .. } = node.next {
+                if let Some(exit) = before {
+                    self.move_all(masks, index, Target::Exit(exit));
+                }
+                continue;
+            }
             self.count_lanes(mask, node.cost.completed);
             self.charge_budget(node.cost);
             self.active_mask = Some(mask);
@@ -135,7 +141,9 @@ impl Emitter<'_> {
         match node.next {
             Next::Exit(exit) => self.move_all(masks, index, Target::Exit(exit)),
             Next::Jump(target) => self.move_all(masks, index, target),
-            Next::Stores(stores) => self.move_all(masks, index, Target::Node(stores)),
+            Next::Stores(node) | Next::Fall(node) => self.move_all(masks, index, Target::Node(node)),
+            // Together only.
+            Next::Commit { .. } => {}
             Next::Branch { pred, then, otherwise, mid_block } => {
                 let operand = Operand::Reg(pred);
                 // A lane that exits in the middle of a block still counts the exit instruction.
