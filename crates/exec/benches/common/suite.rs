@@ -141,8 +141,7 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
         "milliseconds", "native", "interpreter", "roundonce", "2 threads", "to native", "to peer"
     );
     for (work, expected) in works().into_iter().filter(|(work, _)| work.name.contains(filter)) {
-        let fresh = || work.args.clone();
-        let mut args = fresh();
+        let mut args = work.args.clone();
         run::<false>(&program, &work, &mut args, 1, Engine::Auto);
         let (got, wanted) = (args.last().map(words).unwrap_or_default(), expected(&work.args));
         let wrong = got.iter().zip(&wanted).position(|(&got, &wanted)| !agrees(work.entry, got, wanted));
@@ -151,12 +150,11 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
         }
         let mut times: [Vec<f64>; 5] = Default::default();
         for round in 0..ROUNDS {
-            let of = |threads, engine| run::<false>(&program, &work, &mut fresh(), threads, engine);
             let round_times = [
                 Some((work.native)(&work.args)),
-                Some(of(1, Engine::Interpreter)),
-                Some(of(1, Engine::Auto)),
-                Some(run::<true>(&program, &work, &mut fresh(), 2, Engine::Auto)),
+                Some(run::<false>(&program, &work, &mut args, 1, Engine::Interpreter)),
+                Some(run::<false>(&program, &work, &mut args, 1, Engine::Auto)),
+                Some(run::<true>(&program, &work, &mut args, 2, Engine::Auto)),
                 peer.as_mut().map(|peer| peer.run(&work)),
             ];
             // The first round warms caches and pages.

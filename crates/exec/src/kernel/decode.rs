@@ -96,7 +96,7 @@ impl<'p> DecodedKernel<'p> {
                     kills: kills.next().unwrap_or_default(),
                     batch,
                     completes: next_locs.next().flatten() != Some(instruction.loc),
-                    precedes_native_entry: matches!(instruction.op, Op::Store { .. })
+                    precedes_native_entry: matches!(instruction.op, Op::Store { .. } | Op::Atomic { .. })
                         || !compiles(&instruction.op, instruction.guard),
                     is_foldable_load: false,
                     fused_store: None,

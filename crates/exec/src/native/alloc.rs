@@ -6,7 +6,7 @@ use super::folded::folded;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
-use super::region::{Exit, Region, Target, live_at_exit, members};
+use super::region::{Exit, Region, Target, is_store, live_at_exit, members};
 use super::shape::{Shapes, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
@@ -307,7 +307,7 @@ fn live_ranges(
             let early = written.len() > 1 || !by_part;
             for &reg in &read {
                 weights[reg.0 as usize] += weight;
-                if let Op::Store { .. } = inst.op {
+                if is_store(inst.op) {
                     // Stores are executed at the end of the node.
                     until.last[reg.0 as usize] = None;
                     until.at(reg, end);

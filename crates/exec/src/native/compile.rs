@@ -321,7 +321,7 @@ impl<'a> Plan<'a> {
         let insts = (0..region.nodes.len()).flat_map(|node| region.insts(self.launch.code, node));
         let cost = insts.map(|inst| match inst.op {
             Op::Load { address, .. } | Op::Store { address, .. } if !shapes.shape(*address).is_scalar() => 8,
-            Op::Shuffle { .. } | Op::Vote { .. } | Op::MinMax { .. } | Op::Convert { .. } => 8,
+            Op::Shuffle { .. } | Op::Vote { .. } | Op::MinMax { .. } | Op::Convert { .. } | Op::Atomic { .. } => 8,
             op if Quotient::of(op).is_some() => 16,
             _ => 1,
         });

@@ -1,6 +1,7 @@
 //! Code emission. This file has the access to operands and results at their allocated locations; the files below emit
 //! the kinds of instructions.
 
+mod atomic;
 mod check;
 mod control;
 mod convert;
@@ -52,6 +53,8 @@ const BUDGET_LEFT: Register = Register::R14;
 /// Instructions completed by every lane of the current tile.
 const STEPS: Register = Register::R12;
 /// Scratch registers.
+const RAX: Register = Register::RAX;
+const RCX: Register = Register::RCX;
 const A: Register = Register::ZMM27;
 const B: Register = Register::ZMM28;
 const C: Register = Register::ZMM29;

@@ -9,7 +9,7 @@
 use super::quotient::Quotient;
 use super::schedule;
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_ir::{Op, Operand, Reg, Role, Space, Terminator};
+use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Space, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a region is compiled.
@@ -75,7 +75,7 @@ pub(super) enum Next {
     /// The block's terminator jumps.
     Jump(Target),
     /// The block's terminator branches, or (`mid_block`) a predicated `exit` before it does.
-    Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool },
+    Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool, detour: Option<Detour> },
     /// The node's own stores, which are a separate node.
     Stores(usize),
     /// The next node of the block, with the stores.
@@ -83,6 +83,18 @@ pub(super) enum Next {
     /// What the node stores stands: the tile is left as by the exit, and goes on at the node. Lanes that have parted do not
     /// store here: they take the exit `before`.
     Commit { exit: usize, node: usize, before: Option<usize> },
+}
+
+/// A short block with stores that some lanes pass on their way to where the others go at once: while all lanes are together
+/// these stores are made under a mask, and the lanes stay together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Detour {
+    pub(super) block: usize,
+    /// The predicate's value of the lanes that take it.
+    pub(super) expected: bool,
+    pub(super) cost: Cost,
+    /// Where the tile commits, if the region goes on there.
+    pub(super) commit: Option<usize>,
 }
 
 /// The target of a jump: a node, or an exit.
@@ -97,7 +109,10 @@ impl Next {
         match self {
             Next::Exit(exit) => [Some(Target::Exit(exit)), None, None],
             Next::Jump(target) => [Some(target), None, None],
-            Next::Branch { then, otherwise, .. } => [Some(then), Some(otherwise), None],
+            Next::Branch { then, otherwise, detour, .. } => {
+                let commit = detour.and_then(|detour| detour.commit);
+                [Some(then), Some(otherwise), commit.map(Target::Exit)]
+            }
             Next::Stores(node) | Next::Fall(node) => [Some(Target::Node(node)), None, None],
             Next::Commit { exit, node, before } => {
                 [Some(Target::Node(node)), Some(Target::Exit(exit)), before.map(Target::Exit)]
@@ -111,6 +126,8 @@ impl Next {
 const MAX_NODES: usize = 1024;
 const MAX_TABLE: usize = 1 << 24;
 const MAX_LENGTH: usize = 1 << 13;
+/// Instructions of a detour: it is compiled twice.
+const MAX_DETOUR: usize = 16;
 
 /// A part of a kernel with one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -173,8 +190,8 @@ impl Region {
                     PendingNext::Commit { exit, point, before } => {
                         Next::Commit { exit, node: node_index(point), before }
                     }
-                    PendingNext::Branch { pred, then, otherwise, mid_block } => {
-                        Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block }
+                    PendingNext::Branch { pred, then, otherwise, mid_block, detour } => {
+                        Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block, detour }
                     }
                 };
                 Node { start: *point, end, order: Vec::new(), next, cost: cost(code, *point, end, next) }
@@ -202,7 +219,7 @@ impl Region {
                 continue;
             }
             let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
-            let Some(first) = insts.iter().position(|inst| matches!(inst.op, Op::Store { .. })) else { continue };
+            let Some(first) = insts.iter().position(|inst| is_store(inst.op)) else { continue };
             let at = node.start.at + first;
             let mut cost = node.cost;
             let next = match node.next {
@@ -239,6 +256,14 @@ impl Region {
         self.placed_insts(code, node).map(|(_, inst)| inst)
     }
 
+    /// Whether a tile may commit.
+    pub(super) fn commits(&self) -> bool {
+        self.nodes.iter().any(|node| match node.next {
+            Next::Commit { .. } => true,
+            Next::Branch { detour, .. } => detour.is_some_and(|detour| detour.commit.is_some()),
+            _ => false,
+        })
+    }
     /// How many instructions it has.
     pub(super) fn length(&self) -> usize {
         self.nodes.iter().map(|node| node.end - node.start.at).sum()
@@ -290,7 +315,7 @@ enum PendingNext {
     Jump(PendingTarget),
     Fall(ProgramPoint),
     Commit { exit: usize, point: ProgramPoint, before: Option<usize> },
-    Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool },
+    Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool, detour: Option<Detour> },
 }
 
 struct RegionBuilder<'a, 'p> {
@@ -321,7 +346,7 @@ impl RegionBuilder<'_, '_> {
         let mut read: Vec<Reg> = Vec::new();
         for (at, inst) in block.insts.iter().enumerate().skip(start.at) {
             let point = ProgramPoint { block: start.block, at };
-            let store = matches!(inst.op, Op::Store { .. });
+            let store = is_store(inst.op);
             let ends = matches!(inst.op, Op::Exit);
             if self.boundaries.contains(&point)
                 || store && self.mode.isolate_stores
@@ -350,7 +375,10 @@ impl RegionBuilder<'_, '_> {
                         } else {
                             (on, PendingTarget::Exit(ended))
                         };
-                        (at + 1, PendingNext::Branch { pred: guard.pred, then, otherwise, mid_block: true })
+                        (
+                            at + 1,
+                            PendingNext::Branch { pred: guard.pred, then, otherwise, mid_block: true, detour: None },
+                        )
                     }
                 };
             }
@@ -373,9 +401,12 @@ impl RegionBuilder<'_, '_> {
             // Where lanes diverge the code takes a side exit: nothing may be stored before.
             Terminator::Branch { .. } if stored => self.commit(start, terminator),
             Terminator::Branch { pred, then, otherwise } => {
+                let detour = self
+                    .detour(start.block, (*then, true), *otherwise)
+                    .or_else(|| self.detour(start.block, (*otherwise, false), *then));
                 let (then, otherwise) =
                     (self.block_target((start.block, *then)), self.block_target((start.block, *otherwise)));
-                PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false }
+                PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false, detour }
             }
             Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
         };
@@ -403,6 +434,37 @@ impl RegionBuilder<'_, '_> {
         PendingNext::Commit { exit: self.exit(Exit::At(point)), point, before }
     }
 
+    /// Whether a block is a detour on the way to another.
+    fn detour(&mut self, from: usize, (block, expected): (usize, bool), to: usize) -> Option<Detour> {
+        let side = &self.code.blocks[block];
+        let first = side.insts.iter().position(|inst| is_store(inst.op))?;
+        let point = |at: usize| ProgramPoint { block, at };
+        let is_known = |(at, inst): (usize, &DecodedInst<'_>)| {
+            let fits = inst.guard.is_none() && is_supported(inst.op, false) && is_store(inst.op) == (at >= first);
+            fits && !self.boundaries.contains(&point(at))
+        };
+        let fits = matches!(side.terminator, Terminator::Jump(target) if *target == to)
+            && side.insts.len() <= MAX_DETOUR
+            && !self.mode.isolate_stores
+            && !self.leaves(from, block)
+            && !self.boundaries.contains(&point(side.insts.len()))
+            && side.insts.iter().enumerate().all(is_known);
+        // What it computes is for itself.
+        let live = live_at_exit(self.code, Exit::At(ProgramPoint { block: to, at: 0 }));
+        let mut is_alone = true;
+        for inst in &side.insts {
+            inst.op.registers(|role, reg| is_alone &= role == Role::Use || !is_live(&live, reg));
+        }
+        if !fits || !is_alone {
+            return None;
+        }
+        let jump = Next::Jump(Target::Node(0));
+        let cost = Cost { checks_budget: false, ..cost(self.code, point(0), side.insts.len(), jump) };
+        let goes_on = !self.ends_or_leaves(block, to);
+        let commit = goes_on.then(|| self.exit(Exit::At(ProgramPoint { block: to, at: 0 })));
+        Some(Detour { block, expected, cost, commit })
+    }
+
     /// A block as the target of another one.
     fn block_target(&mut self, (from, block): (usize, usize)) -> PendingTarget {
         let point = ProgramPoint { block, at: 0 };
@@ -426,7 +488,7 @@ impl RegionBuilder<'_, '_> {
         let first = target.insts.first();
         let is_boundary = first.is_some_and(|inst| {
             !matches!(inst.op, Op::Exit) && !is_supported(inst.op, inst.guard.is_some())
-                || self.mode.isolate_stores && matches!(inst.op, Op::Store { .. })
+                || self.mode.isolate_stores && is_store(inst.op)
         });
         empty || ends || is_boundary || self.leaves(from, block)
     }
@@ -443,8 +505,14 @@ pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
         Op::Store { space: of, .. } => space(*of) && !guarded,
+        Op::Atomic { kind: AtomicKind::Int(_), space: of, high: None, .. } => space(*of) && !guarded,
         _ => Quotient::of(op).is_some(),
     }
+}
+
+/// Whether an instruction changes memory, of those that have code.
+pub(super) fn is_store(op: &Op) -> bool {
+    matches!(op, Op::Store { .. } | Op::Atomic { .. })
 }
 
 /// The registers that are live at an exit, a bit each.

@@ -123,6 +123,77 @@ fn stores() -> Vec<String> {
     all
 }
 
+/// Atomics whose results nobody reads: at one place, at each thread's, at any; by some of the threads.
+fn atomics() -> Vec<String> {
+    let mut all = Vec::new();
+    for (op, ty) in [
+        ("add", "u32"),
+        ("add", "s32"),
+        ("min", "s32"),
+        ("max", "s32"),
+        ("min", "u32"),
+        ("max", "u32"),
+        ("and", "b32"),
+        ("or", "b32"),
+        ("xor", "b32"),
+        ("add", "u64"),
+        ("min", "s64"),
+        ("max", "u64"),
+        ("or", "b64"),
+    ] {
+        let (bytes, value) = if ty.ends_with("64") { (8, "%rd6") } else { (4, "%r4") };
+        for part in ["", "@%p1 bra A;", "@%p2 bra A;"] {
+            for place in ["mov.u32 %r10, 3;", "mov.u32 %r10, %r2;", "shr.u32 %r10, %r3, 4;"] {
+                all.push(format!(
+                    "{place} {part} mul.wide.u32 %rd9, %r10, {bytes}; add.u64 %rd9, %rd4, %rd9; red.global.{op}.{ty} [%rd9+16], {value}; A:"
+                ));
+                all.push(format!(
+                    "{place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; red.shared.{op}.{ty} [%r13], {value}; A:
+                     bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r12, [%r13]; st.global.u32 [%rd2], %r12;"
+                ));
+            }
+        }
+    }
+    // A loop around one, whose result is written and never read; code goes on behind it. One that is read is the interpreter's.
+    let count = "mov.u32 %r10, 0; L: add.u32 %r11, %r3, %r10; and.b32 %r11, %r11, 63; mov.u32 %r13, s; mad.lo.u32 %r13, %r11, 4, %r13; atom.shared.add.u32 %r12, [%r13], 1;
+         add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 9; @%p3 bra L;";
+    let out = "bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r9, [%r13]; st.global.u32 [%rd2], %r9;";
+    all.push(format!("{count} {out}"));
+    all.push(format!("{count} st.global.u32 [%rd2+4], %r10; {out}"));
+    all.push(format!("and.b32 %r9, %r3, 7; {} {out}", count.replace("%r10, 9", "%r10, %r9")));
+    all.push("mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; atom.shared.add.u32 %r12, [%r13], %r4; st.global.u32 [%rd2], %r12;".into());
+    all
+}
+
+/// Code behind stores, and stores by some threads on the way.
+fn behind_stores() -> Vec<String> {
+    let far = |then: &str| {
+        format!(
+            "setp.eq.u32 %p3, %r1, 1300; mov.u64 %rd9, %rd1; @%p3 mov.u64 %rd9, 64; {then} ld.global.u32 %r12, [%rd9]; st.global.u32 [%rd2+8], %r12;"
+        )
+    };
+    vec![
+        // Loads of what was stored; a loop that stores; a loop that some threads leave.
+        "st.global.u32 [%rd2], %r4; ld.global.u32 %r10, [%rd2]; add.u32 %r10, %r10, 1; st.global.u32 [%rd2], %r10; ld.global.u32 %r11, [%rd2]; st.global.u32 [%rd2+4], %r11;".into(),
+        "mov.u32 %r10, 0; L: add.u32 %r10, %r10, 1; mul.wide.u32 %rd9, %r10, 4; add.u64 %rd9, %rd2, %rd9; mad.lo.u32 %r11, %r10, %r4, %r3; st.global.u32 [%rd9], %r11; setp.lt.u32 %p3, %r10, 7; @%p3 bra L; st.global.u32 [%rd2], %r11;".into(),
+        "and.b32 %r9, %r3, 7; mov.u32 %r10, 0; L: mul.wide.u32 %rd9, %r10, 4; add.u64 %rd9, %rd2, %rd9; mad.lo.u32 %r11, %r10, %r4, %r3; st.global.u32 [%rd9], %r11; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r9; @%p3 bra L; st.global.u32 [%rd2+28], %r11;".into(),
+        // Some threads store on their way, and compute for that.
+        "add.u32 %r10, %r4, 1; @%p1 bra A; mul.lo.u32 %r11, %r4, 3; st.global.u32 [%rd2], %r11; A: mul.lo.u32 %r12, %r10, 5; st.global.u32 [%rd2+4], %r12;".into(),
+        "@%p2 bra A; bra B; A: mul.lo.u32 %r11, %r4, 3; st.global.u32 [%rd2], %r11; st.global.u32 [%rd2+8], %r3; B: and.b32 %r10, %r4, 12; st.global.u32 [%rd2+4], %r10;".into(),
+        "mov.u32 %r10, 0; L: setp.eq.u32 %p3, %r10, %r7; @%p1 bra A; st.global.u32 [%rd2], %r10; A: add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 5; @%p3 bra L; st.global.u32 [%rd2+4], %r10;".into(),
+        // What it computes is read behind it: no detour.
+        "mov.u32 %r11, 9; @%p1 bra A; mul.lo.u32 %r11, %r4, 3; st.global.u32 [%rd2], %r11; A: st.global.u32 [%rd2+4], %r11;".into(),
+        // Approximations on both sides of a store, the second on one where a tile fails.
+        "mov.b32 %f1, %r4; ex2.approx.f32 %f2, %f1; st.global.f32 [%rd2], %f2; ex2.approx.f32 %f3, %f2; ld.global.u32 %r12, [%rd2+4]; st.global.f32 [%rd2+4], %f3;".into(),
+        // An error of one thread behind stores; threads that part behind them.
+        far("st.global.u32 [%rd2], %r4;"),
+        far("@%p1 bra A; st.global.u32 [%rd2], %r4; A:"),
+        "st.global.u32 [%rd2], %r4; ld.global.u32 %r10, [%rd2]; @%p1 bra A; mul.lo.u32 %r10, %r10, 3; A: st.global.u32 [%rd2+4], %r10;".into(),
+        // Steps without end.
+        "L: st.global.u32 [%rd2], %r4; add.u32 %r4, %r4, 1; setp.ne.u32 %p3, %r7, 77; @%p3 bra L;".into(),
+    ]
+}
+
 fn conversions() -> Vec<String> {
     let mut all = Vec::new();
     for flush in ["", ".ftz"] {
@@ -185,7 +256,8 @@ fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
     for (number, body) in bodies.iter().enumerate() {
         let args = vec![words(2100, 1, 5), x(number as u64), zeros(8 * n)];
         let entry = format!("k{number}");
-        let share = Case::line(&program, &entry, n as u32 / block, block, args).hold(body);
+        let case = Case { step_limit: 1 << 12, ..Case::line(&program, &entry, n as u32 / block, block, args) };
+        let share = case.hold(body);
         assert!(!has_native() || share > least, "{body}: {share} native");
     }
 }
@@ -203,6 +275,16 @@ fn loads_at_any_address() {
 #[test]
 fn stores_at_any_address() {
     hold(&stores(), random_words, 0.6);
+}
+
+#[test]
+fn atomics_at_any_address() {
+    hold(&atomics(), random_words, -1.0);
+}
+
+#[test]
+fn code_behind_stores() {
+    hold(&behind_stores(), random_words, -1.0);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::Deferred;
-use crate::native::region::{Cost, Next, ProgramPoint, Region, Target};
+use crate::native::region::{Cost, Detour, Next, ProgramPoint, Region, Target, is_store};
+use crate::native::schedule;
 use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_arith::Rounding;
@@ -133,7 +134,7 @@ pub(in crate::native) fn region(
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
     emit.asm.rr(Code::Xor_r32_rm32, low(STEPS), low(STEPS));
     emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::PREDICATED), 0);
-    if region.nodes.iter().any(|node| matches!(node.next, Next::Commit { .. })) {
+    if region.commits() {
         emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::COMMITTED), 0);
     }
     for (_, word) in &emit.approximations {
@@ -171,7 +172,7 @@ pub(in crate::native) fn region(
                     emit.asm.jump(Code::Jmp_rel32_64, nodes[node]);
                 }
             }
-            Next::Branch { pred, then, otherwise, mid_block } => {
+            Next::Branch { pred, then, otherwise, mid_block, detour } => {
                 let (yes, no) = if mid_block {
                     // A predicated `exit` completes only where it is taken.
                     let counted = emit.asm.label();
@@ -183,9 +184,21 @@ pub(in crate::native) fn region(
                     (label(then), label(otherwise))
                 };
                 let branch = ProgramPoint { at: node.end - usize::from(mid_block), ..node.start };
-                if let Err(error) = emit.branch(index, pred, yes, no) {
+                let apart = detour.map(|detour| (detour, emit.asm.label()));
+                if let Err(error) = emit.branch(index, pred, yes, no, apart.map(|(_, label)| label)) {
                     failures[index] = Some((error, branch));
                     continue;
+                }
+                if let Some((detour, label)) = apart {
+                    emit.asm.bind(label);
+                    if let Err(error) = emit.detour(pred, detour) {
+                        failures[index] = Some((error, emit.point));
+                        continue;
+                    }
+                    if let Some(exit) = detour.commit {
+                        emit.commit(exit, &outputs[exit]).map_err(at_start)?;
+                    }
+                    emit.asm.jump(Code::Jmp_rel32_64, if detour.expected { no } else { yes });
                 }
                 if mid_block {
                     let counted = if matches!(then, Target::Exit(_)) { yes } else { no };
@@ -312,14 +325,14 @@ impl Emitter<'_> {
         self.group_loads(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             self.point = point;
-            if !matches!(inst.op, Op::Exit | Op::Store { .. }) {
+            if !matches!(inst.op, Op::Exit) && !is_store(inst.op) {
                 self.predicated(inst)?;
                 self.deferred.transfer(inst, &mut self.states);
             }
         }
         let stores = |index: usize| {
             let insts = self.region.placed_insts(self.launch.code, index);
-            insts.filter(|(_, inst)| matches!(inst.op, Op::Store { .. })).collect::<Vec<_>>()
+            insts.filter(|(_, inst)| is_store(inst.op)).collect::<Vec<_>>()
         };
         let here = stores(index);
         let checked = match node.next {
@@ -335,6 +348,43 @@ impl Emitter<'_> {
         for (point, inst) in here {
             self.point = point;
             self.store(inst)?;
+        }
+        Ok(())
+    }
+
+    /// The stores of the lanes that take a detour, behind a branch on whose predicate the lanes do not agree.
+    fn detour(&mut self, pred: Reg, detour: Detour) -> EmitResult {
+        let Allocation::Mask(pred) = self.allocations[pred.0 as usize] else { return Ok(()) };
+        let mask = self.predicate_mask(pred, detour.expected);
+        self.count_lanes(mask, detour.cost.completed);
+        self.charge_budget(detour.cost);
+        self.active_mask = Some(mask);
+        let done = self.masked_stores(detour.block);
+        self.active_mask = None;
+        done
+    }
+    /// A block that ends with stores, in the active lanes.
+    fn masked_stores(&mut self, block: usize) -> EmitResult {
+        let insts = &self.launch.code.blocks[block].insts;
+        let (mut stores, order) = (Vec::new(), schedule::order(insts));
+        self.groups.clear();
+        for at in order {
+            self.point = ProgramPoint { block, at };
+            let inst = &insts[at];
+            match inst.op {
+                op if is_store(op) => {
+                    self.check_store(inst)?;
+                    stores.push(at);
+                }
+                _ => {
+                    self.instruction(inst)?;
+                    self.deferred.transfer(inst, &mut self.states);
+                }
+            }
+        }
+        for at in stores {
+            self.point = ProgramPoint { block, at };
+            self.store(&insts[at])?;
         }
         Ok(())
     }
@@ -442,8 +492,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A branch. If it diverges, the code for divergent paths continues, or the tile takes a side exit.
-    fn branch(&mut self, node: usize, pred: Reg, yes: Label, no: Label) -> EmitResult {
+    /// A branch. If it diverges, the code at `apart` continues, that for divergent paths, or the tile takes a side exit.
+    fn branch(&mut self, node: usize, pred: Reg, yes: Label, no: Label, apart: Option<Label>) -> EmitResult {
         let operand = Operand::Reg(pred);
         if let VectorShape::Constant(bits) = self.shapes.shape(operand) {
             self.asm.jump(Code::Jmp_rel32_64, if bits & 1 != 0 { yes } else { no });
@@ -489,9 +539,10 @@ impl Emitter<'_> {
             self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
             self.asm.jump(Code::Je_rel32_64, no);
         }
-        match &self.path_masks {
-            Some(masks) => self.asm.jump(Code::Jmp_rel32_64, masks.splits[node]),
-            None => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),
+        match (apart, &self.path_masks) {
+            (Some(apart), _) => self.asm.jump(Code::Jmp_rel32_64, apart),
+            (None, Some(masks)) => self.asm.jump(Code::Jmp_rel32_64, masks.splits[node]),
+            (None, None) => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),
         }
         Ok(())
     }

@@ -144,7 +144,7 @@ impl Emitter<'_> {
             Next::Stores(node) | Next::Fall(node) => self.move_all(masks, index, Target::Node(node)),
             // Together only.
             Next::Commit { .. } => {}
-            Next::Branch { pred, then, otherwise, mid_block } => {
+            Next::Branch { pred, then, otherwise, mid_block, .. } => {
                 let operand = Operand::Reg(pred);
                 // A lane that exits in the middle of a block still counts the exit instruction.
                 let last = self.region.insts(self.launch.code, index).last();

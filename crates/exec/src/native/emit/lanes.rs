@@ -3,13 +3,11 @@
 
 use super::super::asm::{Decorators, Label, at};
 use super::super::frame::{Access, AccessSite};
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Space, Width};
 
-const RAX: Register = Register::RAX;
-const RCX: Register = Register::RCX;
 const RDX: Register = Register::RDX;
 const K1: Register = Register::K1;
 const K2: Register = Register::K2;
@@ -170,8 +168,9 @@ impl Emitter<'_> {
             return Err(EmitError::Unsupported);
         }
         self.load_distance()?;
+        let overwrites = d.iter().flatten().any(|&d| Operand::Reg(d) == address);
         for part in self.parts(first) {
-            let indices = self.indices(address, width, part, d.len() > 1)?;
+            let indices = self.indices(address, width, part, overwrites)?;
             for (index, &d) in d.iter().enumerate() {
                 let Some(d) = d else { continue };
                 let offset = offset + index as i64 * i64::from(element.bytes);
@@ -191,17 +190,17 @@ impl Emitter<'_> {
         self.set_host_address(site, None);
         Ok(())
     }
-    /// The vectors with the addresses of a part of so wide a result: in A and E where they are not to be overwritten.
+    /// The vectors with the addresses of a part of so wide a result; in A and E where they are about to be overwritten.
     fn indices(&mut self, address: Operand, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
         let wide = self.address_width(address) == Width::B64;
         let one = |emit: &mut Self, half: usize, scratch: Register| -> EmitResult<Index> {
             let at = Part { half, ..part };
-            let x = emit.canonicalised(address, emit.address_width(address), at, scratch)?;
+            let mut register = emit.canonicalised(address, emit.address_width(address), at, scratch)?;
             if keep {
-                emit.copy_vector(scratch, x);
-                return Ok(Index { register: scratch, wide });
+                emit.copy_vector(scratch, register);
+                register = scratch;
             }
-            Ok(Index { register: x, wide })
+            Ok(Index { register, wide })
         };
         Ok(match (wide, width) {
             (true, Width::B64) => vec![one(self, part.half, A)?],
@@ -233,13 +232,11 @@ impl Emitter<'_> {
         match (indices, element.bytes) {
             (&[Index { register, wide: true }], 8) => {
                 self.lanes_mask(Width::B64, part);
-                self.gather_into(Code::EVEX_Vpgatherqq_zmm_k1_vm64z, B, memory(register));
-                self.copy_vector(to, B);
+                self.gather_into(Code::EVEX_Vpgatherqq_zmm_k1_vm64z, to, memory(register));
             }
             (&[Index { register, wide: false }], 8) => {
                 self.lanes_mask(Width::B64, part);
-                self.gather_into(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, B, memory(ymm(register)));
-                self.copy_vector(to, B);
+                self.gather_into(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, to, memory(ymm(register)));
             }
             // Elements of 4 bytes, extended to 8.
             (&[Index { register, wide }], _) if width == Width::B64 => {
@@ -258,8 +255,7 @@ impl Emitter<'_> {
             }
             (&[Index { register, .. }], _) => {
                 self.lanes_mask(Width::B32, part);
-                self.gather_into(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, B, memory(register));
-                self.copy_vector(to, B);
+                self.gather_into(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, to, memory(register));
             }
             (halves, _) => {
                 for ((half, index), half_to) in halves.iter().enumerate().zip([B, C]) {
@@ -327,10 +323,10 @@ impl Emitter<'_> {
         part: Part,
     ) -> EmitResult {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let indices = self.indices(address, width, part, false)?;
         if self.machine() == Machine::Avx2 || bytes < 4 || self.active_mask.is_none() {
-            return self.write_each_lane(from, bytes, &indices, offset, part);
+            return self.write_each_lane(from, bytes, address, offset, part);
         }
+        let indices = self.indices(address, width, part, false)?;
         let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, 1, offset, 1);
         let (lane, halves) = if indices.len() == 2 { (Width::B64, 2) } else { (width, 1) };
         for (half, &Index { register, wide }) in indices.iter().enumerate() {
@@ -351,40 +347,40 @@ impl Emitter<'_> {
         Ok(())
     }
     /// The same lane by lane.
-    fn write_each_lane(
-        &mut self,
-        from: Register,
-        bytes: u32,
-        indices: &[Index],
-        offset: i64,
-        part: Part,
-    ) -> EmitResult {
-        let (values, places) = (self.frame.reserve(64, 64), self.frame.reserve(128, 64));
-        let vector_bytes = 4 * self.machine().lanes() as i64;
+    fn write_each_lane(&mut self, from: Register, bytes: u32, address: Operand, offset: i64, part: Part) -> EmitResult {
+        let values = self.frame.reserve(64, 64);
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
-        for (half, index) in indices.iter().enumerate() {
-            let to = at(FRAME, places + half as i64 * vector_bytes);
-            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, index.register);
-        }
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
+        let places = self.spill_indices(address, width, part)?;
         let start = self.first_lane_of(width, part);
-        for lane in 0..self.lanes_of(width) as i64 {
-            let next = self.skip_inactive(start + lane as usize);
-            match indices[0].wide {
-                true => self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, places + 8 * lane)),
-                false => self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, places + 4 * lane)),
-            }
-            self.write_lane(
-                values,
-                lane,
-                bytes,
-                MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, 1, offset, 1),
-            );
+        for lane in 0..self.lanes_of(width) {
+            let next = self.skip_inactive(start + lane);
+            let to = self.lane_address(places, lane, offset);
+            self.write_lane(values, lane as i64, bytes, to);
             if let Some(next) = next {
                 self.asm.bind(next);
             }
         }
         Ok(())
+    }
+    /// Writes a part's addresses to the frame. Uses A and E.
+    pub(super) fn spill_indices(&mut self, address: Operand, width: Width, part: Part) -> EmitResult<Places> {
+        let indices = self.indices(address, width, part, false)?;
+        let (at_frame, vector_bytes) = (self.frame.reserve(128, 64), 4 * self.machine().lanes() as i64);
+        for (half, index) in indices.iter().enumerate() {
+            let to = at(FRAME, at_frame + half as i64 * vector_bytes);
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, index.register);
+        }
+        Ok(Places { at_frame, wide: indices[0].wide })
+    }
+    /// Where a lane's address leads, which is in RDX afterwards; RAX has the distance to the host's addresses.
+    pub(super) fn lane_address(&mut self, places: Places, lane: usize, offset: i64) -> MemoryOperand {
+        let lane = lane as i64;
+        match places.wide {
+            true => self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, places.at_frame + 8 * lane)),
+            false => self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, places.at_frame + 4 * lane)),
+        }
+        MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, 1, offset, 1)
     }
     /// Jumps over what is emitted next if a lane is inactive; the label is bound behind it.
     pub(super) fn skip_inactive(&mut self, lane: usize) -> Option<Label> {
@@ -408,6 +404,13 @@ impl Emitter<'_> {
         };
         self.asm.mr(code, to, element);
     }
+}
+
+/// A part's addresses in the frame, of 64 bits or of 32.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    at_frame: i64,
+    wide: bool,
 }
 
 /// A vector of addresses, of 64 bits or of 32.

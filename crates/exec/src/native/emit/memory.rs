@@ -258,10 +258,10 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Checks a store before any store of the node is executed.
+    /// Checks a store, or an atomic, before any store of the node is executed.
     pub(super) fn check_store(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         let Op::Store { values, width, space, bytes, address, offset } = inst.op else {
-            return Err(EmitError::Unsupported);
+            return self.check_atomic(inst);
         };
         let fits = width.bits() == bytes * 8 || *bytes < 4 && matches!(width, Width::B16 | Width::B32);
         if !fits {
@@ -273,10 +273,10 @@ impl Emitter<'_> {
         self.check(Access::Store, *space, *bytes, values.len(), *address, *offset)
     }
 
-    /// A store that has been checked.
+    /// A store, or an atomic, that has been checked.
     pub(super) fn store(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         let Op::Store { values, width, bytes, address, offset, .. } = inst.op else {
-            return Err(EmitError::Unsupported);
+            return self.atomic(inst);
         };
         let scattered = self.is_scattered(*address);
         match scattered {
@@ -350,7 +350,7 @@ impl Emitter<'_> {
     }
 
     /// Sets RAX to the host address of the current store, which has been checked.
-    fn load_host_address(&mut self, address: Operand) -> EmitResult {
+    pub(super) fn load_host_address(&mut self, address: Operand) -> EmitResult {
         self.load_host_address_of(self.point, address)
     }
     /// The same for an access that has been checked at this point, at the same address.
