@@ -8,6 +8,7 @@ mod convert;
 mod divergence;
 mod float;
 mod half;
+mod interleaved;
 mod lanes;
 mod live;
 mod memory;

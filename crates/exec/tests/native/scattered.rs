@@ -88,6 +88,33 @@ fn loads() -> Vec<String> {
     all
 }
 
+/// Several elements a thread, thread after thread.
+fn side_by_side() -> Vec<String> {
+    let mut all = Vec::new();
+    for (space, place, at) in [
+        ("global", "%rd9", "mul.wide.u32 %rd9, %r1, BYTES; add.u64 %rd9, %rd4, %rd9;"),
+        ("shared", "%r13", "mov.u32 %r13, s; mad.lo.u32 %r13, %r2, BYTES, %r13;"),
+    ] {
+        for (count, bytes, of) in [(2, 8, "%r4, %r3"), (4, 16, "%r4, %r3, %r2, %r1"), (2, 16, "%r4, %r3")] {
+            for part in ["", "@%p1 bra A;"] {
+                let at = at.replace("BYTES", &bytes.to_string());
+                let back = if count == 2 { "%r9, %r10" } else { "%r9, %r10, %r11, %r12" };
+                let sum = if count == 2 { "" } else { "mad.lo.u32 %r9, %r11, 3, %r9; mad.lo.u32 %r10, %r12, 5, %r10;" };
+                all.push(format!(
+                    "{at} {part} st.{space}.v{count}.u32 [{place}], {{{of}}}; A: bar.sync 0; ld.{space}.v{count}.u32 {{{back}}}, [{place}]; {sum} bar.sync 0;
+                     add.u64 %rd2, %rd2, 65536; st.global.v2.u32 [%rd2], {{%r9, %r10}};"
+                ));
+                // Of the table, or of what the block has of it.
+                let table = at.replace("%r1, ", "%r2, ").replace("%rd4", "%rd1");
+                all.push(format!(
+                    "{table} mov.u32 %r9, 1; mov.u32 %r10, 2; mov.u32 %r11, 3; mov.u32 %r12, 4; {part} ld.{space}.v{count}.u32 {{{back}}}, [{place}]; A: {sum} bar.sync 0; st.global.v2.u32 [%rd2], {{%r10, %r9}};"
+                ));
+            }
+        }
+    }
+    all
+}
+
 fn stores() -> Vec<String> {
     let mut all = Vec::new();
     for (ty, bytes, from) in
@@ -254,7 +281,7 @@ fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
     let program = program(bodies);
     let (n, block) = (2048, 128);
     for (number, body) in bodies.iter().enumerate() {
-        let args = vec![words(2100, 1, 5), x(number as u64), zeros(8 * n)];
+        let args = vec![words(2100, 1, 5), x(number as u64), zeros(16 * n)];
         let entry = format!("k{number}");
         let case = Case { step_limit: 1 << 12, ..Case::line(&program, &entry, n as u32 / block, block, args) };
         let share = case.hold(body);
@@ -275,6 +302,11 @@ fn loads_at_any_address() {
 #[test]
 fn stores_at_any_address() {
     hold(&stores(), random_words, 0.6);
+}
+
+#[test]
+fn several_elements_side_by_side() {
+    hold(&side_by_side(), random_words, 0.6);
 }
 
 #[test]

@@ -323,7 +323,7 @@ impl Emitter<'_> {
         part: Part,
     ) -> EmitResult {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        if self.machine() == Machine::Avx2 || bytes < 4 || self.active_mask.is_none() {
+        if self.machine() == Machine::Avx2 || bytes < 4 {
             return self.write_each_lane(from, bytes, address, offset, part);
         }
         let indices = self.indices(address, width, part, false)?;

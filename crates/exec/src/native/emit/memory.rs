@@ -92,6 +92,11 @@ impl Emitter<'_> {
             return self.read_lanes(d, Element { bytes, signed }, address, offset);
         }
         self.check(Access::Load, space, bytes, d.len(), address, offset)?;
+        let is_single = |&d: &Reg| self.width(d) == Width::B32 && !self.is_general(d) && !self.is_constant(d);
+        if self.is_interleaved(address, bytes, d.len()) && d.iter().flatten().all(is_single) {
+            self.read_interleaved(d, address, offset);
+            return Ok(());
+        }
         for (index, &d) in d.iter().enumerate() {
             let Some(d) = d else { continue };
             let offset = offset + index as i64 * i64::from(bytes);
@@ -282,6 +287,9 @@ impl Emitter<'_> {
         match scattered {
             true => self.load_distance()?,
             false => self.load_host_address(*address)?,
+        }
+        if !scattered && self.active_mask.is_none() && self.is_interleaved(*address, *bytes, values.len()) {
+            return self.write_interleaved(values, *address, *offset);
         }
         for (index, &value) in values.iter().enumerate() {
             let offset = offset + index as i64 * i64::from(*bytes);
