@@ -38,18 +38,156 @@ static cl_mem numbers(size_t count, uint64_t seed, float below)
 struct work {
     const char *name;
     size_t global[2];
+    void (*set_up)(struct work *);
     cl_kernel kernel;
+    int arguments;
 };
 
-static void argument(struct work *work, int place, size_t size, const void *value)
+static void argument(struct work *work, size_t size, const void *value)
 {
-    check(clSetKernelArg(work->kernel, place, size, value), work->name);
+    check(clSetKernelArg(work->kernel, work->arguments++, size, value), work->name);
+}
+
+static void number(struct work *work, cl_int value)
+{
+    argument(work, sizeof value, &value);
+}
+
+static void buffer(struct work *work, size_t count, uint64_t seed, float below)
+{
+    cl_mem memory = numbers(count, seed, below);
+    argument(work, sizeof memory, &memory);
+}
+
+enum { N1 = 1 << 24, N2 = 1 << 22, N3 = 512, N4 = 1 << 20, N5 = 1 << 18, SIDE = 2048 };
+
+static void set_up_k1(struct work *work)
+{
+    number(work, N1);
+    number(work, 0x3f000001);
+    buffer(work, N1, 1, 1);
+    buffer(work, N1, 2, 1);
+}
+
+static void set_up_k2(struct work *work)
+{
+    number(work, N2);
+    buffer(work, 17, 3, 1);
+    buffer(work, N2, 4, 1);
+    buffer(work, N2, 1, 1);
+}
+
+static void set_up_k3(struct work *work)
+{
+    number(work, N3);
+    buffer(work, N3 * N3, 8, 1);
+    buffer(work, N3 * N3, 9, 1);
+    buffer(work, N3 * N3, 1, 1);
+}
+
+static void set_up_k4(struct work *work)
+{
+    number(work, N4);
+    buffer(work, 64, 5, 1);
+    buffer(work, N4 + 64, 6, 1);
+    buffer(work, N4, 1, 1);
+}
+
+static void set_up_k5(struct work *work)
+{
+    number(work, N5);
+    number(work, 100);
+    buffer(work, N5, 7, 2);
+    buffer(work, N5, 1, 1);
+}
+
+static void set_up_stencil(struct work *work)
+{
+    number(work, SIDE);
+    number(work, SIDE);
+    number(work, 0x3f000001);
+    number(work, 0x3dffffff);
+    buffer(work, SIDE * SIDE, 11, 1);
+    buffer(work, SIDE * SIDE, 1, 1);
+}
+
+static void set_up_reduce(struct work *work)
+{
+    number(work, N2);
+    buffer(work, N2, 12, 1);
+    buffer(work, 256, 1, 1);
+}
+
+static void set_up_histogram(struct work *work)
+{
+    uint32_t *bytes = malloc(N2 * sizeof *bytes);
+    cl_int status;
+    fill((float *)bytes, N2, 14, 1);
+    for (size_t i = 0; i < N2; i++)
+        bytes[i] *= 0x9e3779b9u;
+    cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N2 * sizeof *bytes, bytes, &status);
+    check(status, "buffer");
+    free(bytes);
+    number(work, 4 * N2);
+    argument(work, sizeof memory, &memory);
+    buffer(work, 256, 1, 0);
+}
+
+static void set_up_softmax(struct work *work)
+{
+    buffer(work, N2, 15, 8);
+    buffer(work, N2, 1, 1);
+}
+
+static void set_up_layer_norm(struct work *work)
+{
+    buffer(work, N2, 16, 8);
+    buffer(work, 1024, 17, 1);
+    buffer(work, 1024, 18, 1);
+    buffer(work, N2, 1, 1);
+}
+
+static void set_up_bitonic(struct work *work)
+{
+    buffer(work, 1 << 20, 19, 1);
+}
+
+static void set_up_fft_stage(struct work *work)
+{
+    number(work, 1 << 20);
+    number(work, 1 << 10);
+    buffer(work, 2 << 20, 20, 1);
+    buffer(work, 1 << 20, 21, 1);
+    buffer(work, 2 << 20, 1, 1);
+}
+
+static void set_up_lookup(struct work *work)
+{
+    number(work, N2);
+    number(work, 4096);
+    buffer(work, 4097, 22, 1);
+    buffer(work, N2, 23, 1);
+    buffer(work, N2, 1, 1);
 }
 
 int main(int count, char **arguments)
 {
-    enum { N1 = 1 << 24, N2 = 1 << 22, N3 = 512, N4 = 1 << 20, N5 = 1 << 18 };
-    struct work works[] = {{"k1", {N1, 1}, 0}, {"k2", {N2, 1}, 0}, {"k3", {N3, N3}, 0}, {"k4", {N4, 1}, 0}, {"k5", {N5, 1}, 0}};
+    struct work works[] = {
+        {"k1", {N1, 1}, set_up_k1, 0, 0},
+        {"k2", {N2, 1}, set_up_k2, 0, 0},
+        {"k3", {N3, N3}, set_up_k3, 0, 0},
+        {"k4", {N4, 1}, set_up_k4, 0, 0},
+        {"k5", {N5, 1}, set_up_k5, 0, 0},
+        {"stencil", {SIDE, SIDE}, set_up_stencil, 0, 0},
+        {"reduce", {1 << 16, 1}, set_up_reduce, 0, 0},
+        {"histogram", {1 << 16, 1}, set_up_histogram, 0, 0},
+        {"softmax", {N2 / 4, 1}, set_up_softmax, 0, 0},
+        {"layer_norm", {N2 / 4, 1}, set_up_layer_norm, 0, 0},
+        {"bitonic", {1 << 19, 1}, set_up_bitonic, 0, 0},
+        {"fft_stage", {1 << 19, 1}, set_up_fft_stage, 0, 0},
+        {"lookup", {N2, 1}, set_up_lookup, 0, 0},
+    };
+    const size_t all = sizeof works / sizeof *works;
     cl_platform_id platform;
     cl_device_id device;
     cl_int status;
@@ -68,44 +206,22 @@ int main(int count, char **arguments)
     program = clCreateProgramWithSource(context, 1, (const char **)&source, NULL, &status);
     check(status, "program");
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
-    for (int i = 0; i < 5; i++) {
-        works[i].kernel = clCreateKernel(program, works[i].name, &status);
-        check(status, works[i].name);
-    }
-    cl_int n[] = {N1, N2, N3, N4, N5}, rounds = 100;
-    for (int i = 0; i < 5; i++)
-        argument(&works[i], 0, sizeof(cl_int), &n[i]);
-    uint32_t half = 0x3f000001;
-    cl_mem x1 = numbers(N1, 1, 1), y1 = numbers(N1, 2, 1), h2 = numbers(17, 3, 1), x2 = numbers(N2, 4, 1);
-    cl_mem y2 = numbers(N2, 1, 1), a3 = numbers(N3 * N3, 8, 1), b3 = numbers(N3 * N3, 9, 1), c3 = numbers(N3 * N3, 1, 1);
-    cl_mem h4 = numbers(64, 5, 1), x4 = numbers(N4 + 64, 6, 1), y4 = numbers(N4, 1, 1), c5 = numbers(N5, 7, 2);
-    cl_mem y5 = numbers(N5, 1, 1);
-    argument(&works[0], 1, sizeof half, &half);
-    argument(&works[0], 2, sizeof x1, &x1);
-    argument(&works[0], 3, sizeof y1, &y1);
-    argument(&works[1], 1, sizeof h2, &h2);
-    argument(&works[1], 2, sizeof x2, &x2);
-    argument(&works[1], 3, sizeof y2, &y2);
-    argument(&works[2], 1, sizeof a3, &a3);
-    argument(&works[2], 2, sizeof b3, &b3);
-    argument(&works[2], 3, sizeof c3, &c3);
-    argument(&works[3], 1, sizeof h4, &h4);
-    argument(&works[3], 2, sizeof x4, &x4);
-    argument(&works[3], 3, sizeof y4, &y4);
-    argument(&works[4], 1, sizeof rounds, &rounds);
-    argument(&works[4], 2, sizeof c5, &c5);
-    argument(&works[4], 3, sizeof y5, &y5);
 
     char name[16];
     size_t group[2];
     while (scanf("%15s %zu %zu", name, &group[0], &group[1]) == 3) {
         struct work *work = NULL;
-        for (int i = 0; i < 5; i++)
+        for (size_t i = 0; i < all; i++)
             if (strcmp(works[i].name, name) == 0)
                 work = &works[i];
         if (!work) {
             fprintf(stderr, "pocl: no kernel %s\n", name);
             return 2;
+        }
+        if (!work->kernel) {
+            work->kernel = clCreateKernel(program, work->name, &status);
+            check(status, work->name);
+            work->set_up(work);
         }
         double start = seconds();
         check(clEnqueueNDRangeKernel(queue, work->kernel, 2, NULL, work->global, group, 0, NULL, NULL), name);
