@@ -58,7 +58,7 @@ fn exp(x: f32) -> f32 {
     let at = x * core::f32::consts::LOG2_E;
     let whole = at.round_ties_even();
     let rest = at - whole;
-    let terms = [1.540_353e-4, 1.333_355_8e-3, 9.618_129e-3, 5.550_410_9e-2, 0.240_226_5, 0.693_147_2, 1.0f32];
+    let terms = [1.540_353e-4, 1.333_355_8e-3, 9.618_129e-3, 5.550_411e-2, 0.240_226_5, core::f32::consts::LN_2, 1.0];
     let power = terms.into_iter().reduce(|sum, term| sum.mul_add(rest, term)).unwrap_or(1.0);
     let whole = whole.max(-126.0);
     // SAFETY: between -126 and 127; softmax's arguments are not positive.
@@ -108,7 +108,7 @@ native!(bitonic(x: &mut [u32]) {
             let mut step = length / 2;
             while step > 0 {
                 for (at, pair) in own.chunks_exact_mut(2 * step).enumerate() {
-                    let up = at * 2 * step & length == 0;
+                    let up = (at * 2 * step) & length == 0;
                     let (low, high) = pair.split_at_mut(step);
                     for (low, high) in low.iter_mut().zip(high) {
                         let (a, b) = (f(*low), f(*high));

@@ -10,6 +10,9 @@ fn scalar(value: usize) -> Arg {
     Arg::Scalar(value as u64)
 }
 
+/// A work, and its last buffer afterwards by the native loop.
+type Compared = (Work, Box<dyn Fn(&[Arg]) -> Vec<u32>>);
+
 /// A work whose last buffer is its result. `native` writes the same to a copy of it.
 fn work(
     name: &str,
@@ -18,7 +21,7 @@ fn work(
     (grid, block): ([u32; 2], [u32; 2]),
     args: Vec<Arg>,
     native: impl Fn(&[Arg], &mut [u32]) + 'static,
-) -> (Work, Box<dyn Fn(&[Arg]) -> Vec<u32>>) {
+) -> Compared {
     let native = std::rc::Rc::new(native);
     let again = native.clone();
     let timed: Native = Box::new(move |args| {
@@ -35,8 +38,7 @@ fn work(
 }
 
 /// The kernels, and their results by the native loops.
-#[allow(clippy::type_complexity)]
-fn works() -> Vec<(Work, Box<dyn Fn(&[Arg]) -> Vec<u32>>)> {
+fn works() -> Vec<Compared> {
     let lines = |n: usize| ([n as u32 / 256, 1], [256, 1]);
     let n = 1 << 22;
     let (width, height) = (2048, 2048);

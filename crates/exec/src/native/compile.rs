@@ -12,7 +12,6 @@ use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
-use crate::kernel::Machine;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -308,11 +307,8 @@ impl<'a> Plan<'a> {
         let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame)?;
         let Allocated { allocations, spilled, spilled_uses } =
             allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
-        let cost = match shapes.machine {
-            Machine::Avx512 => spilled,
-            // Small tiles fit its few registers, but pay for each number and each address of a tile.
-            Machine::Avx2 => spilled_uses + self.cost_of_numbers(&region, &shapes),
-        };
+        // Small tiles fit few registers, but pay for each number and each address of a tile.
+        let cost = spilled_uses + self.cost_of_numbers(&region, &shapes);
         Some(Draft { region, frame, shapes, inputs, allocations, cost, fits: spilled == 0 })
     }
 

@@ -104,11 +104,19 @@ impl Emitter<'_> {
             }
             None => self.asm.rm(pick(Code::Mov_r32_rm32, Code::Mov_r64_rm64), register, at(FRAME, value)),
         }
+        let plain = match atomic.op {
+            IntOp::Add => Some(pick(Code::Add_rm32_r32, Code::Add_rm64_r64)),
+            IntOp::And => Some(pick(Code::And_rm32_r32, Code::And_rm64_r64)),
+            IntOp::Or => Some(pick(Code::Or_rm32_r32, Code::Or_rm64_r64)),
+            IntOp::Xor => Some(pick(Code::Xor_rm32_r32, Code::Xor_rm64_r64)),
+            _ => None,
+        };
+        if let Some(code) = plain {
+            self.asm.mr(code, memory, register);
+            return Ok(());
+        }
+        // Where what is there is less already, or greater.
         let unless = match atomic.op {
-            IntOp::Add => return self.into_memory(pick(Code::Add_rm32_r32, Code::Add_rm64_r64), memory, register),
-            IntOp::And => return self.into_memory(pick(Code::And_rm32_r32, Code::And_rm64_r64), memory, register),
-            IntOp::Or => return self.into_memory(pick(Code::Or_rm32_r32, Code::Or_rm64_r64), memory, register),
-            IntOp::Xor => return self.into_memory(pick(Code::Xor_rm32_r32, Code::Xor_rm64_r64), memory, register),
             IntOp::Min(Signedness::Signed) => Code::Jge_rel32_64,
             IntOp::Min(Signedness::Unsigned) => Code::Jae_rel32_64,
             IntOp::Max(Signedness::Signed) => Code::Jle_rel32_64,
@@ -118,12 +126,8 @@ impl Emitter<'_> {
         let stays = self.asm.label();
         self.asm.rm(pick(Code::Cmp_r32_rm32, Code::Cmp_r64_rm64), register, memory);
         self.asm.jump(unless, stays);
-        self.into_memory(pick(Code::Mov_rm32_r32, Code::Mov_rm64_r64), memory, register)?;
+        self.asm.mr(pick(Code::Mov_rm32_r32, Code::Mov_rm64_r64), memory, register);
         self.asm.bind(stays);
-        Ok(())
-    }
-    fn into_memory(&mut self, code: Code, memory: MemoryOperand, register: Register) -> EmitResult {
-        self.asm.mr(code, memory, register);
         Ok(())
     }
 }

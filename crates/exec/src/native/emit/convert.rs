@@ -214,7 +214,7 @@ impl Emitter<'_> {
         let eager = self.deferred.eager.contains(&d);
         let round = Decorators { rounding: Some(how.rounding), ..Decorators::default() };
         for part in self.parts(d) {
-            self.from_halves(a, part, |emit, to, from| {
+            self.join_halves(a, part, |emit, to, from| {
                 emit.asm.vector(Instruction::with2(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(to), from), round);
                 Ok(())
             })?;
@@ -229,7 +229,7 @@ impl Emitter<'_> {
     fn convert_double_to_integer(&mut self, d: Reg, rounding: Rounding, signed: bool, a: Operand) -> EmitResult {
         let exact = Decorators::default();
         for part in self.parts(d) {
-            self.from_halves(a, part, |emit, to, from| {
+            self.join_halves(a, part, |emit, to, from| {
                 let [most, top, zero] = [if signed { 2_147_483_647.0 } else { 4_294_967_295.0 }, 2_147_483_648.0, 0f64]
                     .map(|bound| emit.broadcast_constant(bound.to_bits(), Width::B64));
                 // The second operand is the result for a NaN. Less than the least becomes the sign bit.
@@ -261,7 +261,7 @@ impl Emitter<'_> {
         Ok(())
     }
     /// D becomes what both halves of an operand of 64 bits become, side by side. Uses A and C.
-    fn from_halves(
+    fn join_halves(
         &mut self,
         a: Operand,
         part: Part,
