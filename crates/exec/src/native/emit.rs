@@ -5,6 +5,7 @@ mod atomic;
 mod check;
 mod control;
 mod convert;
+mod convert_double;
 mod divergence;
 mod float;
 mod half;

@@ -272,7 +272,7 @@ fn numbers(count: usize, seed: u64) -> Arg {
         0 => ENDS[(bits >> 40) as usize % 16],
         1 => (bits >> 32) as u32,
         // Between 2^-2 and 2^34.
-        _ => 0x3e80_0000 + ((bits >> 36) as u32 % 0x1200_0000) | (bits as u32) << 28 & 0x8000_0000,
+        _ => (0x3e80_0000 + ((bits >> 36) as u32 % 0x1200_0000)) | (bits as u32) << 28 & 0x8000_0000,
     };
     Arg::Buffer(Buffer::from_words((0..count).map(|_| number(next())).collect()))
 }

@@ -1,0 +1,147 @@
+//! Conversions from f64 and to it, whose lanes are twice as wide.
+
+use super::super::asm::{Decorators, direction_number};
+use super::{A, C, D, E, EmitError, EmitResult, Emitter, Part, Source, ymm};
+use crate::native::deferred::NAN_PENDING;
+use crate::scalar::Conversion;
+use iced_x86::{Code, Instruction, Register};
+use roundonce_arith::{Format, NanRule, Rounding};
+use roundonce_ir::{Operand, Reg, Signedness, Width};
+
+const K2: Register = Register::K2;
+
+impl Emitter<'_> {
+    /// Integers of up to 32 bits as f64, exactly.
+    pub(super) fn convert_integer_to_double(
+        &mut self,
+        d: Reg,
+        (bits, sign): (u32, Signedness),
+        a: Operand,
+    ) -> EmitResult {
+        let upper_half = (bits, sign) == (32, Signedness::Unsigned);
+        for part in self.parts(d) {
+            let mut x = self.extended(a, (bits, sign), part, A)?;
+            if upper_half {
+                // As signed numbers less 2^31.
+                let top = self.broadcast_constant(0x8000_0000, Width::B32);
+                self.op3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, A, x, top, Decorators::default());
+                x = A;
+            }
+            let x = self.half_of(a, x, part);
+            let to = self.target(d, part, D);
+            self.asm.rr(Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, to, ymm(x));
+            if upper_half {
+                let add = Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er;
+                let top = self.broadcast_constant(0x41e0_0000_0000_0000, Width::B64);
+                self.op3(add, to, to, top, Decorators::default());
+            }
+            self.write_back(d, part, to);
+        }
+        Ok(())
+    }
+
+    /// f32 to f64, whose NaNs keep their payloads.
+    pub(super) fn convert_to_double(&mut self, d: Reg, how: Conversion, a: Operand) -> EmitResult {
+        if !matches!(self.launch.code.profile.nan_f64, NanRule::Payload(_)) {
+            return Err(EmitError::Unsupported);
+        }
+        for part in self.parts(d) {
+            let mut x = self.canonicalised(a, Width::B32, part, A)?;
+            if how.flush {
+                self.copy_vector(A, x);
+                self.flush(Format::F32, A, 0);
+                x = A;
+            }
+            let x = self.half_of(a, x, part);
+            let to = self.target(d, part, D);
+            self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, to, ymm(x));
+            self.write_back(d, part, to);
+        }
+        Ok(())
+    }
+    /// f64 rounded to f32.
+    pub(super) fn convert_from_double(&mut self, d: Reg, how: Conversion, a: Operand) -> EmitResult {
+        // What a flushing processor flushes is what flushing conversions do, and no others.
+        if how.flush != self.deferred.ftz || self.launch.code.profile.nan_f32 != NanRule::Canonical {
+            return Err(EmitError::Unsupported);
+        }
+        let eager = self.deferred.eager.contains(&d);
+        let round = Decorators { rounding: Some(how.rounding), ..Decorators::default() };
+        for part in self.parts(d) {
+            self.join_halves(a, part, |emit, to, from| {
+                emit.asm.vector(Instruction::with2(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(to), from), round);
+                Ok(())
+            })?;
+            if eager {
+                self.canonicalise(D, NAN_PENDING);
+            }
+            self.write_back(d, part, D);
+        }
+        Ok(())
+    }
+    /// f64 rounded to integers of 32 bits, those out of range to its ends; of a NaN the sign bit is left.
+    pub(super) fn convert_double_to_integer(
+        &mut self,
+        d: Reg,
+        rounding: Rounding,
+        signed: bool,
+        a: Operand,
+    ) -> EmitResult {
+        let exact = Decorators::default();
+        for part in self.parts(d) {
+            self.join_halves(a, part, |emit, to, from| {
+                let [most, top, zero] = [if signed { 2_147_483_647.0 } else { 4_294_967_295.0 }, 2_147_483_648.0, 0f64]
+                    .map(|bound| emit.broadcast_constant(bound.to_bits(), Width::B64));
+                // The second operand is the result for a NaN. Less than the least becomes the sign bit.
+                let most = emit.load(most, Width::B64, E);
+                let least = Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae;
+                emit.op3(least, to, most, Source::Register(from), exact);
+                let integral = Code::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
+                emit.asm.push(Instruction::with3(integral, to, to, 8 | direction_number(rounding)));
+                if !signed {
+                    let greatest = Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae;
+                    let zero = emit.load(zero, Width::B64, E);
+                    emit.op3(greatest, to, zero, Source::Register(to), exact);
+                    let (compare, blend) =
+                        (Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, Code::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64);
+                    emit.asm.push(Instruction::with4(compare, K2, from, from, 3));
+                    emit.op3(blend, to, to, top, Decorators::masked(K2));
+                    // As signed numbers less 2^31.
+                    emit.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, to, to, top, exact);
+                }
+                emit.asm.rr(Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae, ymm(to), to);
+                Ok(())
+            })?;
+            if !signed {
+                let top = self.broadcast_constant(0x8000_0000, Width::B32);
+                self.op3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, D, D, top, exact);
+            }
+            self.write_back(d, part, D);
+        }
+        Ok(())
+    }
+    /// Half of a vector of an operand's 32-bit lanes, in its lower lanes: in A, where it is the upper one.
+    fn half_of(&mut self, a: Operand, x: Register, part: Part) -> Register {
+        if part.half == 0 || self.is_uniform(a) {
+            return x;
+        }
+        let upper = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.asm.push(Instruction::with3(upper, ymm(A), x, 1));
+        A
+    }
+    /// D becomes what both halves of an operand of 64 bits become, side by side. Uses A and C.
+    fn join_halves(
+        &mut self,
+        a: Operand,
+        part: Part,
+        one: impl Fn(&mut Self, Register, Register) -> EmitResult,
+    ) -> EmitResult {
+        for (half, to) in [(0, D), (1, C)] {
+            let x = self.register(a, Width::B64, Part { half, ..part }, A)?;
+            one(self, to, x)?;
+        }
+        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        self.asm.push(Instruction::with4(insert, D, D, ymm(C), 1));
+        Ok(())
+    }
+}
