@@ -53,7 +53,7 @@ fn folds(
     let fits = *space != Space::Param
         && bytes * 8 == width.bits()
         && shapes.shape(*address).is_scalar()
-        && matches!(shapes.shape(Operand::Reg(reg)), VectorShape::Periodic | VectorShape::Varying)
+        && shapes.shape(Operand::Reg(reg)) == VectorShape::Varying
         && operation.format == format
         && operation.is_uniform()
         && uses == 1;
