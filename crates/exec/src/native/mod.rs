@@ -11,9 +11,10 @@
 //! until the bits are observed, `schedule` orders the instructions, `alloc` allocates
 //! registers, and `emit` writes the code.
 //!
-//! A tile runs as a transaction: it stores last, after everything that can fail has been checked. When an access is out
+//! A tile runs as a transaction: it stores after everything that can fail has been checked. When an access is out
 //! of bounds or the step budget runs out, the code takes a **side exit**: nothing has been written, and the interpreter
-//! runs the tile's lanes from the region's entry, so it reports the same error at the same instruction. A divergent
+//! runs the tile's lanes from the region's entry, so it reports the same error at the same instruction. Where code follows
+//! stores the tile **commits** what it has, as at an exit; a side exit behind leaves it there. A divergent
 //! branch is a side exit too, until so many tiles have diverged that the region is compiled again for divergent lanes:
 //! then the paths run one after another under masks (`emit/divergence`), and `inactive` says which registers are live in
 //! the inactive lanes. The budget is a tile's: the interpreter runs more lanes at a time and may exhaust it earlier
