@@ -129,7 +129,7 @@ impl CompiledRegion {
     /// summed over the lanes that did.
     pub(crate) fn gain(&self, steps: u64, predicated: u64) -> i64 {
         let instructions = steps + predicated / self.lanes as u64;
-        (instructions * self.interpreted_cost / self.length.max(1)) as i64 - MIN_COST as i64
+        (instructions.saturating_mul(self.interpreted_cost) / self.length.max(1)).min(1 << 40) as i64 - MIN_COST as i64
     }
     /// The live-in values, as the caller must pass them.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {

@@ -437,25 +437,29 @@ impl RegionBuilder<'_, '_> {
     /// Whether a block is a detour on the way to another.
     fn detour(&mut self, from: usize, (block, expected): (usize, bool), to: usize) -> Option<Detour> {
         let side = &self.code.blocks[block];
+        if side.insts.len() > MAX_DETOUR || !matches!(side.terminator, Terminator::Jump(target) if *target == to) {
+            return None;
+        }
         let first = side.insts.iter().position(|inst| is_store(inst.op))?;
         let point = |at: usize| ProgramPoint { block, at };
         let is_known = |(at, inst): (usize, &DecodedInst<'_>)| {
             let fits = inst.guard.is_none() && is_supported(inst.op, false) && is_store(inst.op) == (at >= first);
             fits && !self.boundaries.contains(&point(at))
         };
-        let fits = matches!(side.terminator, Terminator::Jump(target) if *target == to)
-            && side.insts.len() <= MAX_DETOUR
-            && !self.mode.isolate_stores
+        let fits = !self.mode.isolate_stores
             && !self.leaves(from, block)
             && !self.boundaries.contains(&point(side.insts.len()))
             && side.insts.iter().enumerate().all(is_known);
+        if !fits {
+            return None;
+        }
         // What it computes is for itself.
         let live = live_at_exit(self.code, Exit::At(ProgramPoint { block: to, at: 0 }));
         let mut is_alone = true;
         for inst in &side.insts {
             inst.op.registers(|role, reg| is_alone &= role == Role::Use || !is_live(&live, reg));
         }
-        if !fits || !is_alone {
+        if !is_alone {
             return None;
         }
         let jump = Next::Jump(Target::Node(0));
