@@ -385,6 +385,7 @@ impl RegionBuilder<'_, '_> {
             if store {
                 stored = true;
                 inst.op.registers(|_: Role, reg| read.push(reg));
+                read.extend(inst.guard.map(|guard| guard.pred));
             }
         }
         let end = block.insts.len();
@@ -508,8 +509,7 @@ pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
         Op::Shuffle { .. } | Op::Vote { .. } | Op::WarpBarrier { .. } => !guarded,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
-        Op::Store { space: of, .. } => space(*of) && !guarded,
-        Op::Atomic { kind: AtomicKind::Int(_), space: of, high: None, .. } => space(*of) && !guarded,
+        Op::Store { space: of, .. } | Op::Atomic { kind: AtomicKind::Int(_), space: of, high: None, .. } => space(*of),
         _ => Quotient::of(op).is_some(),
     }
 }

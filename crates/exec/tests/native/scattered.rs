@@ -18,7 +18,7 @@ fn program(bodies: &[String]) -> roundonce_ir::Program {
              mov.u32 %r2, %tid.x; mov.u32 %r5, %ctaid.x; mov.u32 %r6, %ntid.x; mad.lo.u32 %r1, %r5, %r6, %r2;
              mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd3, %rd5; ld.global.u32 %r4, [%rd6]; shr.u32 %r3, %r4, 5;
              and.b32 %r3, %r3, 1023; and.b32 %r7, %r4, 1; setp.eq.u32 %p1, %r7, 0; and.b32 %r7, %r4, 0x1f0000;
-             setp.eq.u32 %p2, %r7, 0; shl.b64 %rd7, %rd5, 3; add.u64 %rd2, %rd4, %rd7;
+             setp.eq.u32 %p2, %r7, 0; and.b32 %r7, %r5, 1; setp.eq.u32 %p5, %r7, 1; shl.b64 %rd7, %rd5, 3; add.u64 %rd2, %rd4, %rd7;
              mov.u32 %r8, s; shl.b32 %r9, %r2, 4; add.u32 %r8, %r8, %r9; shl.b32 %r9, %r2, 4; cvt.u64.u32 %rd8, %r9;
              add.u64 %rd8, %rd1, %rd8; ld.global.v4.u32 {{%r9, %r10, %r11, %r12}}, [%rd8]; st.shared.v4.u32 [%r8], {{%r9, %r10, %r11, %r12}};
              bar.sync 0;
@@ -43,6 +43,10 @@ const TYPES: [(&str, u32, &str, &str); 11] = [
     ("s32", 4, "%rd10", "u64"),
     ("u64", 8, "%rd10", "u64"),
 ];
+
+/// What some threads jump over, and what guards it instead; `%p4` is never true, `%p5` is for odd blocks.
+const PARTS: [(&str, &str); 7] =
+    [("", ""), ("@%p1 bra A;", ""), ("@%p2 bra A;", ""), ("", "@!%p1"), ("", "@%p2"), ("", "@%p4"), ("", "@%p5")];
 
 fn loads() -> Vec<String> {
     let mut all = Vec::new();
@@ -120,7 +124,7 @@ fn stores() -> Vec<String> {
     for (ty, bytes, from) in
         [("u8", 1, "%r4"), ("u16", 2, "%r4"), ("u32", 4, "%r4"), ("f32", 4, "%f1"), ("u64", 8, "%rd5")]
     {
-        for part in ["", "@%p1 bra A;", "@%p2 bra A;"] {
+        for (part, guard) in PARTS {
             // Each its own place, the order mixed: an odd factor is a permutation. Then several threads of a warp a place: the last
             // one's is left.
             for place in [
@@ -129,10 +133,10 @@ fn stores() -> Vec<String> {
             ] {
                 all.push(format!(
                     "mov.b32 %f1, %r4; {place} {part} mad.lo.u32 %r11, %r5, 128, %r10; mul.wide.u32 %rd9, %r11, {bytes};
-                     add.u64 %rd9, %rd4, %rd9; st.global.{ty} [%rd9], {from}; A:"
+                     add.u64 %rd9, %rd4, %rd9; {guard} st.global.{ty} [%rd9], {from}; A:"
                 ));
                 all.push(format!(
-                    "mov.b32 %f1, %r4; {place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; st.shared.{ty} [%r13], {from}; A:
+                    "mov.b32 %f1, %r4; {place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; {guard} st.shared.{ty} [%r13], {from}; A:
                      bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r12, [%r13]; st.global.u32 [%rd2], %r12;"
                 ));
             }
@@ -169,13 +173,13 @@ fn atomics() -> Vec<String> {
         ("or", "b64"),
     ] {
         let (bytes, value) = if ty.ends_with("64") { (8, "%rd6") } else { (4, "%r4") };
-        for part in ["", "@%p1 bra A;", "@%p2 bra A;"] {
+        for (part, guard) in PARTS {
             for place in ["mov.u32 %r10, 3;", "mov.u32 %r10, %r2;", "shr.u32 %r10, %r3, 4;"] {
                 all.push(format!(
-                    "{place} {part} mul.wide.u32 %rd9, %r10, {bytes}; add.u64 %rd9, %rd4, %rd9; red.global.{op}.{ty} [%rd9+16], {value}; A:"
+                    "{place} {part} mul.wide.u32 %rd9, %r10, {bytes}; add.u64 %rd9, %rd4, %rd9; {guard} red.global.{op}.{ty} [%rd9+16], {value}; A:"
                 ));
                 all.push(format!(
-                    "{place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; red.shared.{op}.{ty} [%r13], {value}; A:
+                    "{place} {part} mov.u32 %r13, s; mad.lo.u32 %r13, %r10, {bytes}, %r13; {guard} red.shared.{op}.{ty} [%r13], {value}; A:
                      bar.sync 0; mov.u32 %r13, s; mad.lo.u32 %r13, %r2, 4, %r13; ld.shared.u32 %r12, [%r13]; st.global.u32 [%rd2], %r12;"
                 ));
             }

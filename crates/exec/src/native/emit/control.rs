@@ -3,7 +3,7 @@
 use super::super::asm::{Asm, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
 use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
-use crate::kernel::Machine;
+use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::Deferred;
@@ -343,11 +343,11 @@ impl Emitter<'_> {
         };
         for (point, inst) in checked {
             self.point = point;
-            self.check_store(inst)?;
+            self.guarded(inst, 0, |emit| emit.check_store(inst))?;
         }
         for (point, inst) in here {
             self.point = point;
-            self.store(inst)?;
+            self.guarded(inst, u32::from(inst.completes), |emit| emit.store(inst))?;
         }
         Ok(())
     }
@@ -390,13 +390,21 @@ impl Emitter<'_> {
     }
 
     /// An instruction in the active lanes where its predicate holds.
-    fn predicated(&mut self, inst: &crate::kernel::DecodedInst<'_>) -> EmitResult {
-        let Some(guard) = inst.guard else { return self.instruction(inst) };
+    fn predicated(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
+        self.guarded(inst, u32::from(inst.completes), |emit| emit.instruction(inst))
+    }
+    /// What an instruction does, in the active lanes where its predicate holds, of which each completes so many.
+    fn guarded(
+        &mut self,
+        inst: &DecodedInst<'_>,
+        completes: u32,
+        emit: impl FnOnce(&mut Self) -> EmitResult,
+    ) -> EmitResult {
+        let Some(guard) = inst.guard else { return emit(self) };
         let pred = Operand::Reg(guard.pred);
-        let completes = u32::from(inst.completes);
         if let VectorShape::Constant(bits) = self.shapes.shape(pred) {
             if (bits & 1 != 0) == guard.expected {
-                self.instruction(inst)?;
+                emit(self)?;
                 self.count_active(completes);
             }
             return Ok(());
@@ -406,7 +414,7 @@ impl Emitter<'_> {
             let mask = self.predicate_mask(mask, guard.expected);
             self.count_lanes(mask, completes);
             self.active_mask = Some(mask);
-            let done = self.instruction(inst);
+            let done = emit(self);
             self.active_mask = outer;
             return done;
         }
@@ -414,7 +422,7 @@ impl Emitter<'_> {
         let number = self.scalar(pred, Width::Pred, RAX)?;
         self.asm.rr(Code::Test_rm32_r32, low(number), low(number));
         self.asm.jump(if guard.expected { Code::Je_rel32_64 } else { Code::Jne_rel32_64 }, skip);
-        self.instruction(inst)?;
+        emit(self)?;
         self.count_active(completes);
         self.asm.bind(skip);
         Ok(())
