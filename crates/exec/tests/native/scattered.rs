@@ -1,7 +1,7 @@
 //! Loads and stores at addresses that data decide, and conversions: each body by both machines' code and by the interpreter.
 
 use super::{Case, has_native, lowered, random, words, zeros};
-use roundonce_exec::{Arg, Buffer};
+use roundonce_exec::{Arg, Buffer, Engine};
 
 /// Kernels of one line of threads, `k0` on. `%r1` is the thread's number in the grid, `%r2` that in its block, `%r3` a number
 /// below 1,024 from the data, `%p1` and `%p2` are conditions of the data, of which the second is rarely true; `%rd1` is a table of 2,100
@@ -21,13 +21,17 @@ fn program(bodies: &[String]) -> roundonce_ir::Program {
              setp.eq.u32 %p2, %r7, 0; and.b32 %r7, %r5, 1; setp.eq.u32 %p5, %r7, 1; shl.b64 %rd7, %rd5, 3; add.u64 %rd2, %rd4, %rd7;
              mov.u32 %r8, s; shl.b32 %r9, %r2, 4; add.u32 %r8, %r8, %r9; shl.b32 %r9, %r2, 4; cvt.u64.u32 %rd8, %r9;
              add.u64 %rd8, %rd1, %rd8; ld.global.v4.u32 {{%r9, %r10, %r11, %r12}}, [%rd8]; st.shared.v4.u32 [%r8], {{%r9, %r10, %r11, %r12}};
-             bar.sync 0;
+             bar.sync 0; {FILL}
              {body}
              ret; }}\n"
         ));
     }
     lowered(&text)
 }
+
+/// Enough that what is behind a barrier is worth compiling.
+const FILL: &str = "add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1;
+     add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1;";
 
 /// By type: its bytes, the register that takes it, and what stores that.
 const TYPES: [(&str, u32, &str, &str); 11] = [
@@ -77,6 +81,11 @@ fn loads() -> Vec<String> {
             of(0)
         ));
     }
+    // The last word of shared memory.
+    all.push(
+        "mov.u32 %r13, s; add.u32 %r13, %r13, 8188; @!%p2 sub.u32 %r13, %r13, 4; ld.shared.u32 %r10, [%r13]; st.global.u32 [%rd2], %r10;"
+            .into(),
+    );
     // The first number overwrites the address.
     all.push(
         "and.b32 %r3, %r3, 254; mul.wide.u32 %rd9, %r3, 8; add.u64 %rd9, %rd1, %rd9; ld.global.v2.u64 {%rd9, %rd10}, [%rd9];
@@ -105,7 +114,7 @@ fn side_by_side() -> Vec<String> {
                 let back = if count == 2 { "%r9, %r10" } else { "%r9, %r10, %r11, %r12" };
                 let sum = if count == 2 { "" } else { "mad.lo.u32 %r9, %r11, 3, %r9; mad.lo.u32 %r10, %r12, 5, %r10;" };
                 all.push(format!(
-                    "{at} {part} st.{space}.v{count}.u32 [{place}], {{{of}}}; A: bar.sync 0; ld.{space}.v{count}.u32 {{{back}}}, [{place}]; {sum} bar.sync 0;
+                    "{at} {part} st.{space}.v{count}.u32 [{place}], {{{of}}}; A: bar.sync 0; {FILL} ld.{space}.v{count}.u32 {{{back}}}, [{place}]; {sum} bar.sync 0;
                      add.u64 %rd2, %rd2, 65536; st.global.v2.u32 [%rd2], {{%r9, %r10}};"
                 ));
                 // Of the table, or of what the block has of it.
@@ -200,7 +209,7 @@ fn atomics() -> Vec<String> {
 fn behind_stores() -> Vec<String> {
     let far = |then: &str| {
         format!(
-            "setp.eq.u32 %p3, %r1, 1300; mov.u64 %rd9, %rd1; @%p3 mov.u64 %rd9, 64; {then} ld.global.u32 %r12, [%rd9]; st.global.u32 [%rd2+8], %r12;"
+            "xor.b32 %r12, %r1, %r4; xor.b32 %r13, %r4, 1300; setp.eq.u32 %p3, %r12, %r13; mov.u64 %rd9, %rd1; @%p3 mov.u64 %rd9, 64; {then} ld.global.u32 %r12, [%rd9]; st.global.u32 [%rd2+8], %r12;"
         )
     };
     vec![
@@ -334,7 +343,7 @@ fn the_same_error_of_one_lane() {
     let at = |index: &str, then: &str| {
         format!("mul.wide.u32 %rd9, {index}, 4; add.u64 %rd9, %rd1, %rd9; {then}; st.global.u32 [%rd2], %r10;")
     };
-    let outside = "setp.eq.u32 %p3, %r1, 1234; mov.u32 %r11, 0x10000; @!%p3 mov.u32 %r11, %r3";
+    let outside = "xor.b32 %r12, %r1, %r4; xor.b32 %r13, %r4, 1234; setp.eq.u32 %p3, %r12, %r13; mov.u32 %r11, 0x10000; @!%p3 mov.u32 %r11, %r3";
     let bodies = [
         format!("{outside}; {}", at("%r11", "ld.global.u32 %r10, [%rd9]")),
         format!("{outside}; {}", at("%r11", "@!%p3 ld.global.u32 %r10, [%rd9]")),
@@ -344,8 +353,19 @@ fn the_same_error_of_one_lane() {
             "{outside}; add.u32 %r13, %r11, 1; @%p3 mov.u32 %r13, 0x7fffffff; ld.shared.u32 %r10, [%r13+3]; st.global.u32 [%rd2], %r10;"
         ),
         format!(
-            "{outside}; mov.u32 %r13, 8192; @!%p3 mov.u32 %r13, 8188; ld.shared.u32 %r10, [%r13]; st.global.u32 [%rd2], %r10;"
+            "{outside}; mov.u32 %r13, s; add.u32 %r13, %r13, 8192; @!%p3 sub.u32 %r13, %r13, 4; ld.shared.u32 %r10, [%r13]; st.global.u32 [%rd2], %r10;"
         ),
     ];
     hold(&bodies, random_words, -1.0);
+    let program = program(&bodies);
+    // In the second the thread takes no part.
+    for number in (0..bodies.len()).filter(|&number| number != 1) {
+        let entry = format!("k{number}");
+        let args = vec![words(2100, 1, 5), random_words(number as u64), zeros(32768)];
+        assert!(
+            Case::line(&program, &entry, 16, 128, args).run(Engine::Interpreter, 1).0.is_err(),
+            "{}",
+            bodies[number]
+        );
+    }
 }
