@@ -9,12 +9,24 @@ use std::collections::BTreeMap;
 pub(super) struct NativeEntries {
     enabled: bool,
     pub(super) entries: BTreeMap<ProgramPoint, Entry>,
+    /// Some entry needed masks: the others are compiled with them from the start.
+    masked: bool,
 }
 
 impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
         let enabled = config.native.is_some() && native::may_run(&LaunchConstants { code, config });
         NativeEntries { enabled, ..NativeEntries::default() }
+    }
+    /// Takes an entry out, which may be new.
+    pub(super) fn take(&mut self, start: ProgramPoint) -> Entry {
+        let fresh =
+            || Entry { mode: CompileMode { masked: self.masked, ..CompileMode::default() }, ..Entry::default() };
+        self.entries.remove(&start).unwrap_or_else(fresh)
+    }
+    pub(super) fn put_back(&mut self, start: ProgramPoint, entry: Entry) {
+        self.masked |= entry.mode.masked;
+        self.entries.insert(start, entry);
     }
     /// Whether the launch may run native code at all. A constant where the machine has none, so that builds for it are without
     /// the compiler.
@@ -40,8 +52,10 @@ pub(super) struct Entry {
 const MAX_FAILURES: u32 = 64;
 /// So far the balance of instructions may fall: the cost of that is small beside compilation.
 const LEAST_BALANCE: i64 = -1024;
-/// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer.
+/// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer. Code with masks
+/// costs less.
 const DIVERGENCE_RATIO: u32 = 8;
+const MASKED_RATIO: u32 = 64;
 /// So many specialisations of an entry are compiled.
 pub(super) const MAX_INSTANCES: usize = 4;
 
@@ -51,12 +65,17 @@ impl Entry {
         let completed = ran.tiles.iter().flatten().count() as u32;
         let count = completed + ran.failed;
         self.failures = (self.failures + ran.failed).saturating_sub(completed / 4);
-        let diverges = DIVERGENCE_RATIO * ran.diverged > count || ran.diverged > 0 && self.failures > MAX_FAILURES;
+        let exceeds = |ratio: u32| ratio * ran.diverged > count || ran.diverged > 0 && self.failures > MAX_FAILURES;
         if ran.conflict {
             // Stores are isolated from now on; if they already are, the entry is disabled.
             self.disabled = self.mode.isolate_stores;
             self.recompile_as(CompileMode { isolate_stores: true, ..self.mode });
-        } else if !self.mode.divergent && diverges {
+        } else if !self.mode.masked
+            && instance.code.may_mask
+            && exceeds(MASKED_RATIO.min(DIVERGENCE_RATIO * ran.diverged))
+        {
+            self.recompile_as(CompileMode { masked: true, ..self.mode });
+        } else if !self.mode.divergent && exceeds(DIVERGENCE_RATIO) {
             self.recompile_as(CompileMode { divergent: true, ..self.mode });
         } else {
             // Code of kernels from their starts to their ends is entered without the interpreter's registers.

@@ -32,9 +32,9 @@ impl Interpreter<'_> {
     /// Runs the split's lanes in native code from where they are. Whether any completed.
     pub(super) fn enter_native(&mut self, split: &mut Split) -> bool {
         let start = ProgramPoint { block: split.block, at: split.at };
-        let mut entry = self.native.entries.remove(&start).unwrap_or_default();
+        let mut entry = self.native.take(start);
         let entered = self.enter_at(start, &mut entry, split);
-        self.native.entries.insert(start, entry);
+        self.native.put_back(start, entry);
         entered
     }
 
@@ -82,7 +82,7 @@ impl Interpreter<'_> {
             let live = native::live_registers(&launch, start);
             budget.spend(live.len() * MAX_TILE)?;
             let inputs: Vec<(Reg, Input)> = live.into_iter().map(|reg| (reg, input(reg))).collect();
-            CompiledRegion::compile(&launch, start, &inputs, entry.mode, budget)
+            CompiledRegion::compile(&launch, start, &inputs, entry.mode, self.code_cache)
         };
         let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits(code) };
         entry.instances.push(CodeInstance::new(self.code_cache.get(start, entry.mode, fits, make)?));
@@ -97,12 +97,10 @@ impl Interpreter<'_> {
             let register = &T::file(&self.files).registers[reg.0 as usize];
             match register.shape {
                 LaneShape::Uniform => Input::Scalar(vec![0; MAX_TILE]),
-                LaneShape::Affine if width != Width::Pred => {
-                    let first = register.rows[0].bits();
+                LaneShape::Affine | LaneShape::Varying if self.may_have_pattern(reg, register.shape) => {
+                    let first = register.lane(0, row).bits();
                     let number = |lane: usize| {
-                        let lane = lane.min(lanes - 1);
-                        let value = register.rows[lane / row].step(register.value, lane % row).bits().wrapping_sub(first);
-                        sign_extend(value, width.bits())
+                        sign_extend(register.lane(lane.min(lanes - 1), row).bits().wrapping_sub(first), width.bits())
                     };
                     let pattern: Vec<i64> = (0..MAX_TILE).map(number).collect();
                     // Rows are independent: tiles of every size that divides a block must all have this pattern.
@@ -119,6 +117,15 @@ impl Interpreter<'_> {
         })
     }
 
+    /// Whether code is specialised for the pattern of a register's lanes: not where it may depend on data.
+    fn may_have_pattern(&self, reg: Reg, shape: LaneShape) -> bool {
+        let launch = LaunchConstants { code: self.code, config: self.config };
+        match self.code.kernel.width(reg) {
+            Width::Pred => false,
+            Width::B16 => shape == LaneShape::Affine,
+            _ => shape == LaneShape::Affine || self.code_cache.is_of_indices(&launch, reg),
+        }
+    }
     /// Whether the registers hold what an instance was specialised for.
     fn fits(&self, instance: &CompiledRegion) -> bool {
         let tiles = self.geometry.lanes / instance.lanes;
@@ -132,11 +139,10 @@ impl Interpreter<'_> {
                 let register = &T::file(&self.files).registers[reg.0 as usize];
                 match register.shape {
                     LaneShape::Uniform => pattern.iter().all(|&number| number == 0),
-                    LaneShape::Affine => {
+                    LaneShape::Affine | LaneShape::Varying => {
                         let row = self.geometry.row;
                         (0..tiles).all(|tile| register.has_pattern(tile * instance.lanes, row, pattern))
                     }
-                    LaneShape::Varying => false,
                 }
             }),
         })
@@ -233,7 +239,7 @@ impl Interpreter<'_> {
         let mut ended = vec![false; blocks * threads / MIN_TILE];
         self.issued = 0;
         let start = ProgramPoint { block: 0, at: 0 };
-        let mut entry = self.native.entries.remove(&start).unwrap_or_default();
+        let mut entry = self.native.take(start);
         loop {
             let known = entry.instances.iter().position(|instance| instance.code.is_whole());
             let index = known.or_else(|| self.compile(start, &mut entry));
@@ -270,7 +276,7 @@ impl Interpreter<'_> {
                 break;
             }
         }
-        self.native.entries.insert(start, entry);
+        self.native.put_back(start, entry);
         let rest = |index: usize| {
             let mut mask = Mask::default();
             let start = index * per_batch * threads;
@@ -471,8 +477,10 @@ impl Interpreter<'_> {
         }
         let lanes = instance.code.lanes;
         let mut column = T::file_mut(&mut self.files).acquire();
-        for lane in self.active.mask.lanes() {
-            column.0[lane] = T::of(instance.word(lane / lanes, word).wrapping_add(pattern[lane % lanes] as u64));
+        // Lanes that are not active have what no one reads.
+        for (tile, to) in column.0[..self.geometry.lanes].chunks_exact_mut(lanes).enumerate() {
+            let number = T::of(instance.word(tile, word));
+            to.iter_mut().zip(pattern).for_each(|(lane, &at)| *lane = number.step(T::of(at as u64), 1));
         }
         self.set_column::<T>(d, column);
     }

@@ -114,9 +114,23 @@ pub(crate) struct Register<T> {
 }
 
 impl<T: Lane> Register<T> {
-    /// Whether the lanes of an affine register from one on are a number plus the pattern. Rows are affine: a lane of each
-    /// and one more determine them.
+    /// One lane.
+    pub(crate) fn lane(&self, lane: usize, row: usize) -> T {
+        match (self.shape, &self.column) {
+            (LaneShape::Uniform, _) => self.value,
+            (LaneShape::Affine, _) => self.rows[lane / row].step(self.value, lane % row),
+            (LaneShape::Varying, Some(column)) => column.0[lane],
+            (LaneShape::Varying, None) => T::default(),
+        }
+    }
+    /// Whether the lanes from one on are a number plus the pattern. Affine rows are determined by a lane of each and one more.
     pub(crate) fn has_pattern(&self, first: usize, row: usize, pattern: &[i64]) -> bool {
+        if let (LaneShape::Varying, Some(column)) = (self.shape, &self.column) {
+            let lanes = &column.0[first..first + pattern.len()];
+            // Without a branch a lane.
+            let differs = |(&lane, &at): (&T, &i64)| lane.bits() ^ lanes[0].step(T::of(at as u64), 1).bits();
+            return lanes.iter().zip(pattern).fold(0, |all, pair| all | differs(pair)) == 0;
+        }
         let (from, last) = (first / row, pattern.len() - 1);
         let is = |value: T, start: T, place: usize| value == T::of(start.bits().wrapping_add(pattern[place] as u64));
         if first.is_multiple_of(row) && pattern.len().is_multiple_of(row) {
@@ -376,17 +390,7 @@ impl<T: Lane> RegisterFile<T> {
     pub(crate) fn lane(&self, operand: Operand, lane: usize, geometry: Geometry) -> T {
         match operand {
             Operand::Imm(bits) => T::of(bits),
-            Operand::Reg(Reg(index)) => {
-                let register = &self.registers[index as usize];
-                match (register.shape, &register.column) {
-                    (LaneShape::Uniform, _) => register.value,
-                    (LaneShape::Affine, _) => {
-                        register.rows[lane / geometry.row].step(register.value, lane % geometry.row)
-                    }
-                    (LaneShape::Varying, Some(column)) => column.0[lane],
-                    (LaneShape::Varying, None) => T::default(),
-                }
-            }
+            Operand::Reg(Reg(index)) => self.registers[index as usize].lane(lane, geometry.row),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::deferred::Deferred;
 use super::emit;
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
+use super::numbers::Numbers;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
@@ -54,6 +55,8 @@ pub(crate) struct CompiledRegion {
     pub(crate) exits: Vec<Exit>,
     /// Lanes of a tile.
     pub(crate) lanes: usize,
+    /// Whether [`CompileMode::masked`] would keep lanes together that part now.
+    pub(crate) may_mask: bool,
     /// How many instructions it has, and what they cost the interpreter.
     length: u64,
     interpreted_cost: u64,
@@ -82,13 +85,16 @@ impl CompiledRegion {
         start: ProgramPoint,
         inputs: &[(Reg, Input)],
         mode: CompileMode,
-        budget: &Budget,
+        cache: &CodeCache,
     ) -> Option<CompiledRegion> {
         let threads = launch.config.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
         let tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&lanes| whole_warps(lanes));
-        let plan =
-            |mode| Plan { launch, start, inputs, boundaries: BTreeSet::new(), eager: BTreeSet::new(), mode, budget };
+        let budget = &cache.budget;
+        let plan = |mode| {
+            let (boundaries, eager, numbers) = (BTreeSet::new(), BTreeSet::new(), &cache.numbers);
+            Plan { launch, start, inputs, boundaries, eager, mode, numbers, budget }
+        };
         let mut best_plan = plan(mode);
         let mut best: Option<(u64, TileLayout, Draft)> = None;
         // The largest tile whose values fit the processor's registers, or one that costs less.
@@ -169,16 +175,16 @@ impl CompiledRegion {
         }
         let is_divergent = !self.exit_words.is_empty();
         let scattered = [a, b].iter().any(|site| !site.shape.is_scalar());
-        if scattered && !is_divergent {
+        if (scattered || a.space == Space::Shared) && !is_divergent {
             return false;
         }
         let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
         if self.redefined[reg.0 as usize] {
             return true;
         }
-        // The same address in both: the lanes' accesses are disjoint if the pattern's steps are as long as an access. Lanes
-        // without a pattern that have parted and share an address race.
+        // The same address in both. Lanes without a pattern that have parted and share an address race.
         let VectorShape::Scalar(pattern) = a.shape else { return !scattered };
+        // The lanes' accesses are disjoint if the pattern's steps are as long as an access.
         let from = a.offset.min(b.offset);
         let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
         let mut starts = self.patterns[pattern].clone();
@@ -191,6 +197,7 @@ impl CompiledRegion {
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     versions: Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>,
+    numbers: Numbers,
     /// What compiling may still cost.
     pub(crate) budget: Budget,
 }
@@ -200,7 +207,11 @@ type Versions = Vec<Arc<CompiledRegion>>;
 
 impl CodeCache {
     pub(crate) fn new(compile_limit: u64) -> CodeCache {
-        CodeCache { versions: Mutex::default(), budget: Budget::new(compile_limit) }
+        CodeCache { versions: Mutex::default(), numbers: Numbers::default(), budget: Budget::new(compile_limit) }
+    }
+    /// Whether the pattern of a register's lanes does not depend on data.
+    pub(crate) fn is_of_indices(&self, launch: &LaunchConstants<'_>, reg: Reg) -> bool {
+        self.numbers.is_of_indices(launch, reg, &self.budget)
     }
     /// The version that fits, compiled now if there is none. The lock is held meanwhile: other workers would compile the
     /// same.
@@ -230,6 +241,7 @@ struct Plan<'a> {
     boundaries: BTreeSet<ProgramPoint>,
     eager: BTreeSet<Reg>,
     mode: CompileMode,
+    numbers: &'a Numbers,
     budget: &'a Budget,
 }
 
@@ -294,7 +306,8 @@ impl<'a> Plan<'a> {
             live_in.push(LiveReg { reg: *reg, location });
             known.push((*reg, shape));
         }
-        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode.divergent, self.budget)?;
+        let zeros = self.numbers.zeros(self.launch, tile.lanes, self.budget)?;
+        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode, (zeros, self.budget))?;
         Some((shapes, inactive, live_in))
     }
 
@@ -402,6 +415,7 @@ impl<'a> Plan<'a> {
             patterns,
             exits,
             lanes,
+            may_mask: region.may_mask,
             length,
             interpreted_cost,
             record_words,

@@ -5,9 +5,10 @@
 //! inactive lane may still read it, and its location must not be given to a second register meanwhile.
 
 use super::budget::Budget;
-use super::region::{Exit, Next, Region, Target, is_live, live_at_exit};
+use super::region::{Exit, Next, ProgramPoint, Region, Target, is_live, live_at_exit};
 use crate::kernel::DecodedKernel;
 use roundonce_ir::Reg;
+use std::collections::HashMap;
 
 /// For each node the registers that inactive lanes may read later, one bit each.
 #[derive(Clone, Debug)]
@@ -80,9 +81,36 @@ impl InactiveLiveness {
         Some(InactiveLiveness(others.iter().enumerate().map(of_node).collect()))
     }
 
-    /// For a region without divergence: no lane is ever inactive.
-    pub(super) fn none(code: &DecodedKernel<'_>, region: &Region) -> InactiveLiveness {
-        InactiveLiveness(vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()])
+    /// Where lanes stay together: those that do not pass a detour's block are inactive while it runs.
+    pub(super) fn of_detours(
+        code: &DecodedKernel<'_>,
+        region: &Region,
+        diverges: impl Fn(Reg) -> bool,
+    ) -> InactiveLiveness {
+        let mut live = vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()];
+        let starts: HashMap<ProgramPoint, usize> =
+            region.nodes.iter().enumerate().map(|(index, node)| (node.start, index)).collect();
+        for node in &region.nodes {
+            let Next::Branch { pred, then, otherwise, detour: Some(detour), .. } = node.next else { continue };
+            if !diverges(pred) {
+                continue;
+            }
+            let of = |target: Target| match target {
+                Target::Node(node) => live_at_exit(code, Exit::At(region.nodes[node].start)),
+                Target::Exit(exit) => live_at_exit(code, region.exits[exit]),
+            };
+            for side in detour.sides.into_iter().flatten() {
+                let other = if side.expected { otherwise } else { then };
+                let others = [of(other), of(detour.to)];
+                for block in detour.blocks(code, side) {
+                    let Some(&index) = starts.get(&ProgramPoint { block, at: 0 }) else { continue };
+                    for more in &others {
+                        live[index].iter_mut().zip(more).for_each(|(all, more)| *all |= more);
+                    }
+                }
+            }
+        }
+        InactiveLiveness(live)
     }
 
     /// The registers that an inactive lane may still read while a node runs, a bit each.

@@ -38,6 +38,7 @@ mod emit;
 mod folded;
 mod frame;
 mod inactive;
+mod numbers;
 mod quotient;
 mod region;
 mod run;

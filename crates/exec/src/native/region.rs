@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub(crate) struct CompileMode {
     /// Each store is the boundary of a region and runs in the interpreter.
     pub(crate) isolate_stores: bool,
+    /// Some tiles take both sides of a branch: short sides run under masks, one after the other.
+    pub(crate) masked: bool,
     /// Lanes of a tile may diverge.
     pub(crate) divergent: bool,
 }
@@ -85,16 +87,26 @@ pub(super) enum Next {
     Commit { exit: usize, node: usize, before: Option<usize> },
 }
 
-/// A short block with stores that some lanes pass on their way to where the others go at once: while all lanes are together
-/// these stores are made under a mask, and the lanes stay together.
+/// A few instructions that some lanes pass on their way to where all meet: while all lanes are together they are run under a
+/// mask, and the lanes stay together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Detour {
-    pub(super) block: usize,
-    /// The predicate's value of the lanes that take it.
+    /// The sides of the branch that have instructions, in the order in which they run.
+    pub(super) sides: [Option<Side>; 2],
+    /// The block where the lanes meet, and where that is in the region.
+    pub(super) meet: usize,
+    pub(super) to: Target,
+    /// Where the tile commits, if there are stores and the region goes on.
+    pub(super) commit: Option<usize>,
+}
+
+/// A side of a detour: blocks that one after the other lead to where the lanes meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Side {
+    first: usize,
+    /// The predicate's value of the lanes that pass it.
     pub(super) expected: bool,
     pub(super) cost: Cost,
-    /// Where the tile commits, if the region goes on there.
-    pub(super) commit: Option<usize>,
 }
 
 /// The target of a jump: a node, or an exit.
@@ -102,6 +114,22 @@ pub(super) struct Detour {
 pub(super) enum Target {
     Node(usize),
     Exit(usize),
+}
+
+impl Detour {
+    /// The blocks of a side.
+    pub(super) fn blocks<'a>(&'a self, code: &'a DecodedKernel<'_>, side: Side) -> impl Iterator<Item = usize> + 'a {
+        way(code, side.first).take_while(|&block| block != self.meet)
+    }
+}
+
+/// A block, and those that one after the other follow it.
+fn way<'a>(code: &'a DecodedKernel<'_>, block: usize) -> impl Iterator<Item = usize> + 'a {
+    let next = |&block: &usize| match code.blocks[block].terminator {
+        Terminator::Jump(to) => Some(*to),
+        _ => None,
+    };
+    std::iter::successors(Some(block), next).take(MAX_WAY)
 }
 
 impl Next {
@@ -126,8 +154,11 @@ impl Next {
 const MAX_NODES: usize = 1024;
 const MAX_TABLE: usize = 1 << 24;
 const MAX_LENGTH: usize = 1 << 13;
-/// Instructions of a detour: it is compiled twice.
+/// Instructions of a detour's side: it is compiled twice. Where tiles do take both sides it may be longer.
 const MAX_DETOUR: usize = 16;
+const MAX_MASKED: usize = 48;
+/// Blocks of a detour's side, and the one behind it.
+const MAX_WAY: usize = 4;
 
 /// A part of a kernel with one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -137,6 +168,8 @@ pub(super) struct Region {
     /// The index of the entry node.
     pub(super) entry: usize,
     pub(super) exits: Vec<Exit>,
+    /// Whether [`CompileMode::masked`] would keep lanes together that part now.
+    pub(super) may_mask: bool,
 }
 
 impl Region {
@@ -157,6 +190,7 @@ impl Region {
             exits: Vec::new(),
             exit_numbers: HashMap::new(),
             todo: vec![start],
+            may_mask: false,
         };
         let max_nodes = MAX_NODES.min(MAX_TABLE / code.kernel.registers.len().max(1));
         while let Some(point) = builder.todo.pop() {
@@ -191,6 +225,21 @@ impl Region {
                         Next::Commit { exit, node: node_index(point), before }
                     }
                     PendingNext::Branch { pred, then, otherwise, mid_block, detour } => {
+                        let detour = detour.map(|PendingDetour { sides, meet, to, commit }| Detour {
+                            sides,
+                            meet,
+                            to: target(to),
+                            commit,
+                        });
+                        // A block in which the region ends is none.
+                        let is_whole = |block: usize| {
+                            let found = builder.nodes.get(&ProgramPoint { block, at: 0 });
+                            found.is_some_and(|&(end, _)| end == code.blocks[block].insts.len())
+                        };
+                        let detour = detour.filter(|detour| {
+                            let mut sides = detour.sides.into_iter().flatten();
+                            sides.all(|side| detour.blocks(code, side).all(is_whole))
+                        });
                         Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block, detour }
                     }
                 };
@@ -198,7 +247,7 @@ impl Region {
             })
             .collect();
         let entry = node_index(start);
-        let mut region = Region { nodes, entry, exits: builder.exits };
+        let mut region = Region { nodes, entry, exits: builder.exits, may_mask: builder.may_mask };
         if mode.divergent {
             region.split_stores(code);
         }
@@ -315,7 +364,16 @@ enum PendingNext {
     Jump(PendingTarget),
     Fall(ProgramPoint),
     Commit { exit: usize, point: ProgramPoint, before: Option<usize> },
-    Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool, detour: Option<Detour> },
+    Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool, detour: Option<PendingDetour> },
+}
+
+/// A detour before the nodes are sorted.
+#[derive(Clone, Copy)]
+struct PendingDetour {
+    sides: [Option<Side>; 2],
+    meet: usize,
+    to: PendingTarget,
+    commit: Option<usize>,
 }
 
 struct RegionBuilder<'a, 'p> {
@@ -328,6 +386,7 @@ struct RegionBuilder<'a, 'p> {
     exits: Vec<Exit>,
     exit_numbers: HashMap<Exit, usize>,
     todo: Vec<ProgramPoint>,
+    may_mask: bool,
 }
 
 impl RegionBuilder<'_, '_> {
@@ -402,9 +461,7 @@ impl RegionBuilder<'_, '_> {
             // Where lanes diverge the code takes a side exit: nothing may be stored before.
             Terminator::Branch { .. } if stored => self.commit(start, terminator),
             Terminator::Branch { pred, then, otherwise } => {
-                let detour = self
-                    .detour(start.block, (*then, true), *otherwise)
-                    .or_else(|| self.detour(start.block, (*otherwise, false), *then));
+                let detour = self.detour(start.block, *then, *otherwise);
                 let (then, otherwise) =
                     (self.block_target((start.block, *then)), self.block_target((start.block, *otherwise)));
                 PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false, detour }
@@ -435,39 +492,76 @@ impl RegionBuilder<'_, '_> {
         PendingNext::Commit { exit: self.exit(Exit::At(point)), point, before }
     }
 
-    /// Whether a block is a detour on the way to another.
-    fn detour(&mut self, from: usize, (block, expected): (usize, bool), to: usize) -> Option<Detour> {
-        let side = &self.code.blocks[block];
-        if side.insts.len() > MAX_DETOUR || !matches!(side.terminator, Terminator::Jump(target) if *target == to) {
+    /// The detour that the sides of a branch are.
+    fn detour(&mut self, from: usize, then: usize, otherwise: usize) -> Option<PendingDetour> {
+        let code = self.code;
+        let meet = way(code, then).find(|&block| way(code, otherwise).any(|other| other == block))?;
+        let blocks = |first: usize| way(code, first).take_while(|&block| block != meet).collect::<Vec<usize>>();
+        let mut sides: Vec<(usize, bool, Vec<usize>)> =
+            [(then, true), (otherwise, false)].map(|(first, expected)| (first, expected, blocks(first))).into();
+        sides.retain(|(.., blocks)| !blocks.is_empty());
+        // In the order in which lanes that part would run them.
+        sides.sort_by_key(|&(first, ..)| code.cfg.priority[first]);
+        let live = live_at_exit(code, Exit::At(ProgramPoint { block: meet, at: 0 }));
+        let (mut stores, mut is_alone, mut longest) = (false, true, 0);
+        let leaves = |from: usize| self.leaves(from, meet);
+        for (.., blocks) in &sides {
+            let (mut stored, mut length, mut before) = (false, 0, from);
+            for &block in blocks {
+                if self.leaves(before, block) || !self.may_run_masked(block, stored) {
+                    return None;
+                }
+                for inst in &code.blocks[block].insts {
+                    stored |= is_store(inst.op);
+                    inst.op.registers(|role, reg| is_alone &= role == Role::Use || !is_live(&live, reg));
+                }
+                length += code.blocks[block].insts.len();
+                before = block;
+            }
+            stores |= stored;
+            longest = longest.max(length);
+            if leaves(before) != leaves(from) {
+                return None;
+            }
+        }
+        let last = *sides.first()?.2.last()?;
+        let goes_on = stores && !self.ends_or_leaves(last, meet);
+        // What is committed was computed by all lanes.
+        if longest > MAX_MASKED || goes_on && !is_alone {
             return None;
         }
-        let first = side.insts.iter().position(|inst| is_store(inst.op))?;
+        // What all lanes have as one number is one for each lane where only some lanes set it.
+        if !self.mode.masked && (!is_alone || !stores || sides.len() > 1 || longest > MAX_DETOUR) {
+            self.may_mask = true;
+            return None;
+        }
+        let commit = goes_on.then(|| self.exit(Exit::At(ProgramPoint { block: meet, at: 0 })));
+        let to = self.block_target((last, meet));
+        let mut both = [None; 2];
+        for (side, (first, expected, blocks)) in both.iter_mut().zip(sides) {
+            let mut all = Cost::default();
+            for block in blocks {
+                let jump = Next::Jump(Target::Node(0));
+                all.add(cost(code, ProgramPoint { block, at: 0 }, code.blocks[block].insts.len(), jump));
+            }
+            *side = Some(Side { first, expected, cost: Cost { checks_budget: false, ..all } });
+        }
+        Some(PendingDetour { sides: both, meet, to, commit })
+    }
+    /// Whether a block has code under a mask: one where stores come last, or nothing else if there were some before.
+    fn may_run_masked(&self, block: usize, stored: bool) -> bool {
+        let side = &self.code.blocks[block].insts;
+        let first = side.iter().position(|inst| is_store(inst.op)).unwrap_or(side.len());
         let point = |at: usize| ProgramPoint { block, at };
         let is_known = |(at, inst): (usize, &DecodedInst<'_>)| {
+            let together = matches!(inst.op, Op::Shuffle { .. } | Op::Vote { .. } | Op::WarpBarrier { .. });
             let fits = inst.guard.is_none() && is_supported(inst.op, false) && is_store(inst.op) == (at >= first);
-            fits && !self.boundaries.contains(&point(at))
+            fits && !together && !self.boundaries.contains(&point(at))
         };
-        let fits = !self.mode.isolate_stores
-            && !self.leaves(from, block)
-            && !self.boundaries.contains(&point(side.insts.len()))
-            && side.insts.iter().enumerate().all(is_known);
-        if !fits {
-            return None;
-        }
-        // What it computes is for itself.
-        let live = live_at_exit(self.code, Exit::At(ProgramPoint { block: to, at: 0 }));
-        let mut is_alone = true;
-        for inst in &side.insts {
-            inst.op.registers(|role, reg| is_alone &= role == Role::Use || !is_live(&live, reg));
-        }
-        if !is_alone {
-            return None;
-        }
-        let jump = Next::Jump(Target::Node(0));
-        let cost = Cost { checks_budget: false, ..cost(self.code, point(0), side.insts.len(), jump) };
-        let goes_on = !self.ends_or_leaves(block, to);
-        let commit = goes_on.then(|| self.exit(Exit::At(ProgramPoint { block: to, at: 0 })));
-        Some(Detour { block, expected, cost, commit })
+        let is_outside = self.boundaries.contains(&point(side.len()))
+            || self.mode.isolate_stores && first < side.len()
+            || stored && first > 0;
+        !is_outside && side.iter().enumerate().all(is_known)
     }
 
     /// A block as the target of another one.

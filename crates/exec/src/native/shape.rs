@@ -9,10 +9,11 @@ use super::LaunchConstants;
 use super::budget::Budget;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
-use super::region::Region;
+use super::region::{CompileMode, Next, Region};
 use crate::kernel::Machine;
 use crate::scalar::{int_op, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
+use std::sync::Arc;
 
 /// Patterns that are told apart; numbers with others count as varying.
 const MAX_PATTERNS: usize = 256;
@@ -46,10 +47,14 @@ impl VectorShape {
 #[derive(Clone, Debug)]
 pub(super) struct Shapes {
     of: Vec<VectorShape>,
+    /// How many low bits of each register are zero in a tile's first lane: of its number, where it is one and a pattern.
+    zeros: Arc<[u8]>,
     /// Used as a float, the result of arithmetic on floats, or of 16 bits: kept in vector registers.
     floats: Vec<bool>,
     /// Varying whatever the operands are: an inactive lane may still read the old value.
     forced_varying: Vec<bool>,
+    /// Predicates that lanes may disagree on and stay together: of numbers with patterns each lane has its own.
+    by_lane: Vec<bool>,
     patterns: Vec<Vec<i64>>,
     /// What code is compiled for.
     pub(super) machine: Machine,
@@ -67,20 +72,23 @@ impl Shapes {
         region: &Region,
         inputs: &[(Reg, VectorShape)],
         tile: TileLayout,
-        divergent: bool,
-        budget: &Budget,
+        mode: CompileMode,
+        (zeros, budget): (Arc<[u8]>, &Budget),
     ) -> Option<(Shapes, InactiveLiveness)> {
         let count = launch.code.kernel.registers.len();
+        let by_lane = by_lane(launch, region, budget)?;
         let mut shapes = Shapes {
             of: Vec::new(),
+            zeros,
             // 16 bits are computed in vectors, in 32 bits a lane with zeros above. No operation gives them a pattern, with
             // which there could be bits above.
             floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
+            by_lane,
             patterns: tile.patterns,
             machine: launch.machine(),
             lanes: tile.lanes,
-            divergent,
+            divergent: mode.divergent,
         };
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(launch.code, node));
         for inst in insts() {
@@ -88,11 +96,11 @@ impl Shapes {
         }
         loop {
             shapes.solve(launch, region, inputs, budget)?;
-            if !divergent {
-                return Some((shapes, InactiveLiveness::none(launch.code, region)));
-            }
             let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
-            let inactive = InactiveLiveness::compute(launch.code, region, diverges, budget)?;
+            let inactive = match mode.divergent {
+                true => InactiveLiveness::compute(launch.code, region, diverges, budget)?,
+                false => InactiveLiveness::of_detours(launch.code, region, diverges),
+            };
             // What is written while an inactive lane may still read it must be stored for each lane.
             let mut changed = false;
             for node in 0..region.nodes.len() {
@@ -243,7 +251,7 @@ impl Shapes {
             Op::Float { d, operation, args, .. } => (Some(*d), self.lanewise(&args[..operation.op.arity()])),
             &Op::Sign { d, a, .. } => (Some(d), self.lanewise(&[a])),
             Op::Int { d, op, width, args } => (Some(*d), self.int(*op, *width, args)),
-            &Op::Compare { d, of, a, b, .. } => (Some(d), self.compare(of, a, b)),
+            &Op::Compare { d, of, a, b, .. } => (Some(d), self.compare(d, of, a, b)),
             &Op::Select { d, p, a, b } => {
                 let (a, b) = (self.shape(a), self.shape(b));
                 let joined = self.join(a, b);
@@ -380,16 +388,47 @@ impl Shapes {
                 }
                 _ => self.lanewise(args),
             },
+            IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Shr(_) => {
+                let by_bits = self.by_bits(op, args, width, &patterns);
+                by_bits.unwrap_or_else(|| self.lanewise(args))
+            }
             _ => self.lanewise(args),
         }
     }
 
-    fn compare(&self, of: Comparand, a: Operand, b: Operand) -> VectorShape {
-        // Where lanes must not diverge, numbers with patterns are compared at the patterns' ends, for the whole tile.
-        let tile = !self.divergent
-            && matches!(of, Comparand::Signed(_) | Comparand::Unsigned(Width::B32))
+    /// Bits of a number and a pattern that have none in common, with a constant: each by itself. `None` where they may have.
+    fn by_bits(&mut self, op: IntOp, args: &[Operand], width: Width, patterns: &[usize]) -> Option<VectorShape> {
+        let (varying, constant) = if patterns[0] != 0 { (0, 1) } else { (1, 0) };
+        let VectorShape::Constant(bits) = self.shape(args[constant]) else { return None };
+        let Operand::Reg(Reg(number)) = args[varying] else { return None };
+        let below = 1i64 << self.zeros[number as usize];
+        if !self.patterns[patterns[varying]].iter().all(|number| (0..below).contains(number)) {
+            return None;
+        }
+        let bits = bits as i64;
+        Some(match op {
+            IntOp::And => self.map(patterns[varying], width, |number| number & bits),
+            IntOp::Or => self.map(patterns[varying], width, |number| number & !bits),
+            // The number's own low bits become the constant's.
+            IntOp::Xor => {
+                self.map(patterns[varying], width, |number| (number ^ bits & (below - 1)) - (bits & (below - 1)))
+            }
+            _ if varying == 0 && (0..i64::from(width.bits())).contains(&bits) => {
+                self.map(patterns[0], width, |number| number >> bits)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether a comparison of two numbers and their patterns says it for a whole tile, where all lanes agree.
+    pub(super) fn is_by_tile(&self, of: Comparand, a: Operand, b: Operand) -> bool {
+        matches!(of, Comparand::Signed(_) | Comparand::Unsigned(Width::B32))
             && self.shape(a).is_scalar()
-            && self.shape(b).is_scalar();
+            && self.shape(b).is_scalar()
+    }
+    fn compare(&self, d: Reg, of: Comparand, a: Operand, b: Operand) -> VectorShape {
+        // Where lanes must not diverge, numbers with patterns are compared at the patterns' ends, for the whole tile.
+        let tile = !self.divergent && !self.by_lane[d.0 as usize] && self.is_by_tile(of, a, b);
         match self.lanewise(&[a, b]) {
             VectorShape::Scalar(0) => VectorShape::Scalar(0),
             _ if tile => VectorShape::Scalar(0),
@@ -450,6 +489,36 @@ impl Shapes {
             op.registers(|_: Role, reg| self.floats[reg.0 as usize] |= Some(reg) != integer);
         }
     }
+}
+
+/// The predicates that decide who takes a detour, and those that they are made of.
+fn by_lane(launch: &LaunchConstants<'_>, region: &Region, budget: &Budget) -> Option<Vec<bool>> {
+    let mut by_lane = vec![false; launch.code.kernel.registers.len()];
+    for node in &region.nodes {
+        if let Next::Branch { pred, detour: Some(_), .. } = node.next {
+            by_lane[pred.0 as usize] = true;
+        }
+    }
+    let mut changed = by_lane.contains(&true);
+    while changed {
+        changed = false;
+        budget.spend(8 * region.length())?;
+        for node in (0..region.nodes.len()).rev() {
+            for inst in region.insts(launch.code, node).rev() {
+                let parts: &[Operand] = match inst.op {
+                    Op::Int { d, width: Width::Pred, args, .. } if by_lane[d.0 as usize] => args,
+                    Op::Move { d, a } if by_lane[d.0 as usize] => core::slice::from_ref(a),
+                    _ => continue,
+                };
+                for part in parts {
+                    if let Operand::Reg(part) = part {
+                        changed |= !std::mem::replace(&mut by_lane[part.0 as usize], true);
+                    }
+                }
+            }
+        }
+    }
+    Some(by_lane)
 }
 
 fn mask(bits: u32) -> u64 {

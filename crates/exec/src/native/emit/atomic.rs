@@ -42,7 +42,7 @@ impl Emitter<'_> {
     pub(super) fn check_atomic(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         let Atomic { width, space, address, offset, .. } = self.atomic_of(inst)?;
         let bytes = width.bits() / 8;
-        match self.is_scattered(address) {
+        match self.is_scattered(address, space) {
             true => self.check_lanes(Access::Store, space, (bytes, 1), address, offset),
             false => self.check(Access::Store, space, bytes, 1, address, offset),
         }
@@ -51,8 +51,8 @@ impl Emitter<'_> {
     /// An atomic that has been checked. Uses RAX, RCX, RDX, A, B and E.
     pub(super) fn atomic(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         let all = self.atomic_of(inst)?;
-        let Atomic { width, address, offset, b, .. } = all;
-        let scattered = self.is_scattered(address);
+        let Atomic { width, space, address, offset, b, .. } = all;
+        let scattered = self.is_scattered(address, space);
         match scattered {
             true => self.load_distance()?,
             false => self.load_host_address(address)?,

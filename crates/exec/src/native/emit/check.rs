@@ -92,9 +92,11 @@ impl Emitter<'_> {
         match space {
             Space::Shared => {
                 // The size of shared memory is known, and its address is in the tile's record.
-                let Some(room) = self.launch.config.shared_bytes().checked_sub(span) else {
-                    return Err(EmitError::Unsupported);
-                };
+                let room = self.launch.config.shared_bytes().checked_sub(span).unwrap_or_else(|| {
+                    // Some lane is out of bounds.
+                    self.side_exit(Code::Jmp_rel32_64, DeoptReason::Other, 0);
+                    0
+                });
                 let site =
                     self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 rotate(self);

@@ -189,16 +189,16 @@ pub(in crate::native) fn region(
                     failures[index] = Some((error, branch));
                     continue;
                 }
-                if let Some((detour, label)) = apart {
-                    emit.asm.bind(label);
-                    if let Err(error) = emit.detour(pred, detour) {
+                if let Some((detour, parted)) = apart {
+                    emit.asm.bind(parted);
+                    if let Err(error) = emit.detour(pred, &detour) {
                         failures[index] = Some((error, emit.point));
                         continue;
                     }
                     if let Some(exit) = detour.commit {
                         emit.commit(exit, &outputs[exit]).map_err(at_start)?;
                     }
-                    emit.asm.jump(Code::Jmp_rel32_64, if detour.expected { no } else { yes });
+                    emit.asm.jump(Code::Jmp_rel32_64, label(detour.to));
                 }
                 if mid_block {
                     let counted = if matches!(then, Target::Exit(_)) { yes } else { no };
@@ -352,19 +352,24 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The stores of the lanes that take a detour, behind a branch on whose predicate the lanes do not agree.
-    fn detour(&mut self, pred: Reg, detour: Detour) -> EmitResult {
+    /// What the lanes that take a detour do, behind a branch on whose predicate the lanes do not agree.
+    fn detour(&mut self, pred: Reg, detour: &Detour) -> EmitResult {
         let Allocation::Mask(pred) = self.allocations[pred.0 as usize] else { return Ok(()) };
-        let mask = self.predicate_mask(pred, detour.expected);
-        self.count_lanes(mask, detour.cost.completed);
-        self.charge_budget(detour.cost);
-        self.active_mask = Some(mask);
-        let done = self.masked_stores(detour.block);
-        self.active_mask = None;
-        done
+        let before = self.states.clone();
+        for side in detour.sides.into_iter().flatten() {
+            let mask = self.predicate_mask(pred, side.expected);
+            self.count_lanes(mask, side.cost.completed);
+            self.charge_budget(side.cost);
+            self.states.clone_from(&before);
+            self.active_mask = Some(mask);
+            let done = detour.blocks(self.launch.code, side).try_for_each(|block| self.masked_block(block));
+            self.active_mask = None;
+            done?;
+        }
+        Ok(())
     }
-    /// A block that ends with stores, in the active lanes.
-    fn masked_stores(&mut self, block: usize) -> EmitResult {
+    /// A block, of which stores are the last instructions, in the active lanes.
+    fn masked_block(&mut self, block: usize) -> EmitResult {
         let insts = &self.launch.code.blocks[block].insts;
         let (mut stores, order) = (Vec::new(), schedule::order(insts));
         self.groups.clear();

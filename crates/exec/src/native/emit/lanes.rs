@@ -23,9 +23,15 @@ pub(super) struct Element {
 }
 
 impl Emitter<'_> {
-    /// Whether the lanes' addresses have no pattern.
-    pub(super) fn is_scattered(&self, address: Operand) -> bool {
-        !self.shapes.shape(address).is_scalar()
+    /// Whether each lane's address is checked: where they have no pattern, and where it leads some lane out of shared memory.
+    /// Such lanes are inactive, or there is an error.
+    pub(super) fn is_scattered(&self, address: Operand, space: Space) -> bool {
+        if !self.shapes.shape(address).is_scalar() {
+            return true;
+        }
+        let pattern = self.shapes.pattern(self.pattern_of(address));
+        let span = pattern.iter().max().zip(pattern.iter().min()).map_or(0, |(most, least)| most.abs_diff(*least));
+        space == Space::Shared && self.active_mask.is_some() && span >= self.launch.config.shared_bytes()
     }
     fn address_width(&self, address: Operand) -> Width {
         match address {

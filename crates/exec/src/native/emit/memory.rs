@@ -87,7 +87,7 @@ impl Emitter<'_> {
             }
             return Ok(());
         }
-        if self.is_scattered(address) {
+        if self.is_scattered(address, space) {
             self.check_lanes(Access::Load, space, (bytes, d.len()), address, offset)?;
             return self.read_lanes(d, Element { bytes, signed }, address, offset);
         }
@@ -272,7 +272,7 @@ impl Emitter<'_> {
         if !fits {
             return Err(EmitError::Unsupported);
         }
-        if self.is_scattered(*address) {
+        if self.is_scattered(*address, *space) {
             return self.check_lanes(Access::Store, *space, (*bytes, values.len()), *address, *offset);
         }
         self.check(Access::Store, *space, *bytes, values.len(), *address, *offset)
@@ -280,10 +280,10 @@ impl Emitter<'_> {
 
     /// A store, or an atomic, that has been checked.
     pub(super) fn store(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
-        let Op::Store { values, width, bytes, address, offset, .. } = inst.op else {
+        let Op::Store { values, width, space, bytes, address, offset } = inst.op else {
             return self.atomic(inst);
         };
-        let scattered = self.is_scattered(*address);
+        let scattered = self.is_scattered(*address, *space);
         match scattered {
             true => self.load_distance()?,
             false => self.load_host_address(*address)?,

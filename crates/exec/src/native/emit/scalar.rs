@@ -1,6 +1,6 @@
 //! Uniform values in general registers: addresses, counters, conditions.
 
-use super::super::asm::at;
+use super::super::asm::{Label, at};
 use super::super::frame::record;
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, TILE, low};
 use crate::native::alloc::{Allocation, is_general};
@@ -236,14 +236,18 @@ impl Emitter<'_> {
     }
 
     /// A comparison of uniform values for the whole tile, into EAX (0 or 1). If the results at the patterns' ends differ,
-    /// the tile diverges.
+    /// the code at `apart` continues, or the tile diverges.
     pub(super) fn compare_scalars(
         &mut self,
-        comparison: Comparison,
-        of: Comparand,
+        (comparison, of): (Comparison, Comparand),
         a: Operand,
         b: Operand,
+        apart: Option<Label>,
     ) -> EmitResult {
+        let differ = |emit: &mut Self, code: Code| match apart {
+            Some(apart) => emit.asm.jump(code, apart),
+            None => emit.side_exit(code, DeoptReason::Divergence, 0),
+        };
         let (width, sign) = match of {
             Comparand::Signed(width) => (width, Signedness::Signed),
             Comparand::Unsigned(width) => (width, Signedness::Unsigned),
@@ -298,7 +302,7 @@ impl Emitter<'_> {
             self.asm.ri(Code::Cmp_rm64_imm32, RAX, high);
             self.asm.jump(Code::Jg_rel32_64, all_differ);
             self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
-            self.side_exit(Code::Jge_rel32_64, DeoptReason::Divergence, 0);
+            differ(self, Code::Jge_rel32_64);
             self.asm.bind(all_differ);
             self.asm.constant(RAX, u64::from(comparison == Comparison::Ne));
             return Ok(());
@@ -308,7 +312,7 @@ impl Emitter<'_> {
         self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
         self.asm.push(Instruction::with1(set, Register::AL));
         self.asm.rr(Code::Cmp_r8_rm8, Register::AL, Register::CL);
-        self.side_exit(Code::Jne_rel32_64, DeoptReason::Divergence, 0);
+        differ(self, Code::Jne_rel32_64);
         self.asm.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
         Ok(())
     }

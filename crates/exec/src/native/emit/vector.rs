@@ -215,7 +215,7 @@ impl Emitter<'_> {
             Comparand::Float { .. } => return Err(EmitError::Unsupported),
             Comparand::Signed(width) | Comparand::Unsigned(width) => {
                 if self.is_general(d) && width != Width::B16 {
-                    self.compare_scalars(comparison, of, a, b)?;
+                    self.compare_scalars((comparison, of), a, b, None)?;
                     return self.define(d, Register::RAX, 0);
                 }
                 let number = match comparison {
@@ -267,6 +267,15 @@ impl Emitter<'_> {
             return self.first_lane(d, k2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
+        let done = self.asm.label();
+        if self.shapes.is_by_tile(of, a, b) && self.active_mask.is_none() && !self.shapes.divergent {
+            // Most tiles agree.
+            let apart = self.asm.label();
+            self.compare_scalars((comparison, of), a, b, Some(apart))?;
+            self.define(d, Register::RAX, 0)?;
+            self.asm.jump(Code::Jmp_rel32_64, done);
+            self.asm.bind(apart);
+        }
         let vectors = self.shapes.lanes / self.machine().lanes();
         if self.machine() == Machine::Avx2 {
             let (ecx, edx) = (Register::ECX, Register::EDX);
@@ -288,6 +297,7 @@ impl Emitter<'_> {
                     self.set_mask_word(d, to, vector as i64 / 8);
                 }
             }
+            self.asm.bind(done);
             return Ok(());
         }
         for vector in 0..vectors {
@@ -310,6 +320,7 @@ impl Emitter<'_> {
                 self.store_mask_word(to + 8 * (vector as i64 / 4), vector % 4 + 1);
             }
         }
+        self.asm.bind(done);
         Ok(())
     }
     /// Stores the masks of so many vectors as one word: what reads it finds all of it in one store.
