@@ -154,17 +154,9 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
         for round in 0..ROUNDS {
             let round_times = [
                 Some((work.native)(&work.args)),
-                if std::env::var("ONLY").is_ok() {
-                    None
-                } else {
-                    Some(run::<false>(&program, &work, &mut args, 1, Engine::Interpreter))
-                },
+                Some(run::<false>(&program, &work, &mut args, 1, Engine::Interpreter)),
                 Some(run::<false>(&program, &work, &mut args, 1, Engine::Auto)),
-                if std::env::var("ONLY").is_ok() {
-                    None
-                } else {
-                    Some(run::<true>(&program, &work, &mut args, 2, Engine::Auto))
-                },
+                Some(run::<true>(&program, &work, &mut args, 2, Engine::Auto)),
                 peer.as_mut().map(|peer| peer.run(&work)),
             ];
             // The first round warms caches and pages.

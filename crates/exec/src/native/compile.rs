@@ -167,8 +167,9 @@ impl CompiledRegion {
         }
     }
     /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. Lanes that are
-    /// together load before they store in both, so that only warps that race could tell: where addresses have patterns not
-    /// even these. Where lanes part, all paths load before any stores.
+    /// together load before they store in both, so that only warps that race could tell: they keep the interpreter's order in
+    /// global memory, at numbers that one register holds, and where one loads what another stores, both in even steps. Where
+    /// lanes part, all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
         if a.access == Access::Load && b.access == Access::Load {
             return false;
@@ -178,7 +179,10 @@ impl CompiledRegion {
         if (scattered || a.space == Space::Shared) && !is_divergent {
             return false;
         }
-        let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
+        let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else {
+            let stores = a.access == Access::Store && b.access == Access::Store;
+            return is_divergent || !stores && self.has_even_steps(a) && self.has_even_steps(b);
+        };
         if self.redefined[reg.0 as usize] {
             return true;
         }
@@ -190,6 +194,11 @@ impl CompiledRegion {
         let mut starts = self.patterns[pattern].clone();
         starts.sort_unstable();
         !starts.windows(2).all(|pair| pair[1] - pair[0] >= to - from)
+    }
+    fn has_even_steps(&self, site: &AccessSite) -> bool {
+        let VectorShape::Scalar(pattern) = site.shape else { return true };
+        let steps = self.patterns[pattern].windows(2).map(|pair| pair[1] - pair[0]);
+        steps.clone().zip(steps.skip(1)).all(|(one, next)| one == next)
     }
 }
 

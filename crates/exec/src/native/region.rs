@@ -6,11 +6,16 @@
 //! memory or overwrites what they read. Where code follows, the node **commits**: it leaves the tile as an exit there would,
 //! and goes on.
 
+mod detour;
+
 use super::quotient::Quotient;
 use super::schedule;
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Space, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub(super) use detour::Detour;
+use detour::PendingDetour;
 
 /// How a region is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -87,49 +92,11 @@ pub(super) enum Next {
     Commit { exit: usize, node: usize, before: Option<usize> },
 }
 
-/// A few instructions that some lanes pass on their way to where all meet: while all lanes are together they are run under a
-/// mask, and the lanes stay together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Detour {
-    /// The sides of the branch that have instructions, in the order in which they run.
-    pub(super) sides: [Option<Side>; 2],
-    /// The block where the lanes meet, and where that is in the region.
-    pub(super) meet: usize,
-    pub(super) to: Target,
-    /// Where the tile commits, if there are stores and the region goes on.
-    pub(super) commit: Option<usize>,
-}
-
-/// A side of a detour: blocks that one after the other lead to where the lanes meet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Side {
-    first: usize,
-    /// The predicate's value of the lanes that pass it.
-    pub(super) expected: bool,
-    pub(super) cost: Cost,
-}
-
 /// The target of a jump: a node, or an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Node(usize),
     Exit(usize),
-}
-
-impl Detour {
-    /// The blocks of a side.
-    pub(super) fn blocks<'a>(&'a self, code: &'a DecodedKernel<'_>, side: Side) -> impl Iterator<Item = usize> + 'a {
-        way(code, side.first).take_while(|&block| block != self.meet)
-    }
-}
-
-/// A block, and those that one after the other follow it.
-fn way<'a>(code: &'a DecodedKernel<'_>, block: usize) -> impl Iterator<Item = usize> + 'a {
-    let next = |&block: &usize| match code.blocks[block].terminator {
-        Terminator::Jump(to) => Some(*to),
-        _ => None,
-    };
-    std::iter::successors(Some(block), next).take(MAX_WAY)
 }
 
 impl Next {
@@ -154,12 +121,6 @@ impl Next {
 const MAX_NODES: usize = 1024;
 const MAX_TABLE: usize = 1 << 24;
 const MAX_LENGTH: usize = 1 << 13;
-/// Instructions of a detour's side: it is compiled twice. Where tiles do take both sides it may be longer.
-const MAX_DETOUR: usize = 16;
-const MAX_MASKED: usize = 48;
-/// Blocks of a detour's side, and the one behind it.
-const MAX_WAY: usize = 4;
-
 /// A part of a kernel with one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Region {
@@ -225,21 +186,12 @@ impl Region {
                         Next::Commit { exit, node: node_index(point), before }
                     }
                     PendingNext::Branch { pred, then, otherwise, mid_block, detour } => {
-                        let detour = detour.map(|PendingDetour { sides, meet, to, commit }| Detour {
-                            sides,
-                            meet,
-                            to: target(to),
-                            commit,
-                        });
-                        // A block in which the region ends is none.
+                        // Blocks in which the region ends are none.
                         let is_whole = |block: usize| {
                             let found = builder.nodes.get(&ProgramPoint { block, at: 0 });
                             found.is_some_and(|&(end, _)| end == code.blocks[block].insts.len())
                         };
-                        let detour = detour.filter(|detour| {
-                            let mut sides = detour.sides.into_iter().flatten();
-                            sides.all(|side| detour.blocks(code, side).all(is_whole))
-                        });
+                        let detour = detour.and_then(|detour| detour.with_target(code, target, is_whole));
                         Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block, detour }
                     }
                 };
@@ -367,15 +319,6 @@ enum PendingNext {
     Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool, detour: Option<PendingDetour> },
 }
 
-/// A detour before the nodes are sorted.
-#[derive(Clone, Copy)]
-struct PendingDetour {
-    sides: [Option<Side>; 2],
-    meet: usize,
-    to: PendingTarget,
-    commit: Option<usize>,
-}
-
 struct RegionBuilder<'a, 'p> {
     code: &'a DecodedKernel<'p>,
     boundaries: &'a BTreeSet<ProgramPoint>,
@@ -490,78 +433,6 @@ impl RegionBuilder<'_, '_> {
         self.todo.push(point);
         let before = self.mode.divergent.then(|| self.exit(Exit::At(start)));
         PendingNext::Commit { exit: self.exit(Exit::At(point)), point, before }
-    }
-
-    /// The detour that the sides of a branch are.
-    fn detour(&mut self, from: usize, then: usize, otherwise: usize) -> Option<PendingDetour> {
-        let code = self.code;
-        let meet = way(code, then).find(|&block| way(code, otherwise).any(|other| other == block))?;
-        let blocks = |first: usize| way(code, first).take_while(|&block| block != meet).collect::<Vec<usize>>();
-        let mut sides: Vec<(usize, bool, Vec<usize>)> =
-            [(then, true), (otherwise, false)].map(|(first, expected)| (first, expected, blocks(first))).into();
-        sides.retain(|(.., blocks)| !blocks.is_empty());
-        // In the order in which lanes that part would run them.
-        sides.sort_by_key(|&(first, ..)| code.cfg.priority[first]);
-        let live = live_at_exit(code, Exit::At(ProgramPoint { block: meet, at: 0 }));
-        let (mut stores, mut is_alone, mut longest) = (false, true, 0);
-        let leaves = |from: usize| self.leaves(from, meet);
-        for (.., blocks) in &sides {
-            let (mut stored, mut length, mut before) = (false, 0, from);
-            for &block in blocks {
-                if self.leaves(before, block) || !self.may_run_masked(block, stored) {
-                    return None;
-                }
-                for inst in &code.blocks[block].insts {
-                    stored |= is_store(inst.op);
-                    inst.op.registers(|role, reg| is_alone &= role == Role::Use || !is_live(&live, reg));
-                }
-                length += code.blocks[block].insts.len();
-                before = block;
-            }
-            stores |= stored;
-            longest = longest.max(length);
-            if leaves(before) != leaves(from) {
-                return None;
-            }
-        }
-        let last = *sides.first()?.2.last()?;
-        let goes_on = stores && !self.ends_or_leaves(last, meet);
-        // What is committed was computed by all lanes.
-        if longest > MAX_MASKED || goes_on && !is_alone {
-            return None;
-        }
-        // What all lanes have as one number is one for each lane where only some lanes set it.
-        if !self.mode.masked && (!is_alone || !stores || sides.len() > 1 || longest > MAX_DETOUR) {
-            self.may_mask = true;
-            return None;
-        }
-        let commit = goes_on.then(|| self.exit(Exit::At(ProgramPoint { block: meet, at: 0 })));
-        let to = self.block_target((last, meet));
-        let mut both = [None; 2];
-        for (side, (first, expected, blocks)) in both.iter_mut().zip(sides) {
-            let mut all = Cost::default();
-            for block in blocks {
-                let jump = Next::Jump(Target::Node(0));
-                all.add(cost(code, ProgramPoint { block, at: 0 }, code.blocks[block].insts.len(), jump));
-            }
-            *side = Some(Side { first, expected, cost: Cost { checks_budget: false, ..all } });
-        }
-        Some(PendingDetour { sides: both, meet, to, commit })
-    }
-    /// Whether a block has code under a mask: one where stores come last, or nothing else if there were some before.
-    fn may_run_masked(&self, block: usize, stored: bool) -> bool {
-        let side = &self.code.blocks[block].insts;
-        let first = side.iter().position(|inst| is_store(inst.op)).unwrap_or(side.len());
-        let point = |at: usize| ProgramPoint { block, at };
-        let is_known = |(at, inst): (usize, &DecodedInst<'_>)| {
-            let together = matches!(inst.op, Op::Shuffle { .. } | Op::Vote { .. } | Op::WarpBarrier { .. });
-            let fits = inst.guard.is_none() && is_supported(inst.op, false) && is_store(inst.op) == (at >= first);
-            fits && !together && !self.boundaries.contains(&point(at))
-        };
-        let is_outside = self.boundaries.contains(&point(side.len()))
-            || self.mode.isolate_stores && first < side.len()
-            || stored && first > 0;
-        !is_outside && side.iter().enumerate().all(is_known)
     }
 
     /// A block as the target of another one.

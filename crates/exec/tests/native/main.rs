@@ -5,6 +5,7 @@ mod detect;
 mod half;
 mod quotients;
 mod scattered;
+mod sides;
 mod warps;
 
 use roundonce_arith::Profile;

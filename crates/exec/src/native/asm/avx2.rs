@@ -279,6 +279,35 @@ impl Asm {
         });
     }
 
+    /// Elements of two vectors by their numbers among both, which are in memory. Those of `second` are the second one's; of
+    /// `to` only the lanes in `changed` change.
+    pub(in crate::native) fn pick(
+        &mut self,
+        to: Register,
+        from: [Register; 2],
+        numbers: MemoryOperand,
+        (second, changed): (u32, u32),
+    ) {
+        use Code as K;
+        self.sequence(|asm| {
+            let vector =
+                |register| halved(register).ok_or(AsmError::NoCounterpart(K::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32));
+            let (to, one, other) = (vector(to)?, vector(from[0])?, vector(from[1])?);
+            asm.take_t();
+            asm.append(Instruction::with2(K::VEX_Vmovdqa_ymm_ymmm256, U, numbers)?);
+            asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, T, U, one)?);
+            asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, U, U, other)?);
+            let blend = K::VEX_Vpblendd_ymm_ymm_ymmm256_imm8;
+            if changed == 0xff {
+                asm.append(Instruction::with4(blend, to, T, U, second)?);
+            } else {
+                asm.append(Instruction::with4(blend, U, T, U, second)?);
+                asm.append(Instruction::with4(blend, to, to, U, changed)?);
+            }
+            Ok(())
+        });
+    }
+
     /// The low 16 bits of 32-bit lanes, stored side by side in the lanes of K1; in the others what was there.
     pub(in crate::native) fn merge_halves(&mut self, to: MemoryOperand, from: Register) {
         use Code as K;

@@ -356,8 +356,9 @@ impl Emitter<'_> {
     fn detour(&mut self, pred: Reg, detour: &Detour) -> EmitResult {
         let Allocation::Mask(pred) = self.allocations[pred.0 as usize] else { return Ok(()) };
         let before = self.states.clone();
-        for side in detour.sides.into_iter().flatten() {
-            let mask = self.predicate_mask(pred, side.expected);
+        // First all masks: a side may overwrite the predicate.
+        let masked = detour.sides.map(|side| side.map(|side| (side, self.predicate_mask(pred, side.expected))));
+        for (side, mask) in masked.into_iter().flatten() {
             self.count_lanes(mask, side.cost.completed);
             self.charge_budget(side.cost);
             self.states.clone_from(&before);

@@ -7,10 +7,6 @@ use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Operand, Reg, Width};
 
-/// Lanes of a vector.
-const LANES: usize = 16;
-const VECTOR: i64 = 64;
-
 impl Emitter<'_> {
     /// Whether the lanes' elements lie side by side, `count` of 4 bytes a lane, and nothing is masked.
     pub(super) fn is_interleaved(&self, address: Operand, bytes: u32, count: usize) -> bool {
@@ -18,59 +14,69 @@ impl Emitter<'_> {
         let step = i64::from(bytes) * count as i64;
         matches!(count, 2 | 4)
             && bytes == 4
-            && self.machine() == Machine::Avx512
             && pattern.iter().enumerate().all(|(lane, &number)| number - pattern[0] == lane as i64 * step)
     }
     /// The offset of a part's elements from the address's number.
     fn start(&self, address: Operand, offset: i64, count: usize, vector: usize) -> i64 {
         let pattern = self.shapes.pattern(self.pattern_of(address));
-        offset + pattern[0] + VECTOR * (count * vector) as i64
+        offset + pattern[0] + self.vector_bytes() * (count * vector) as i64
+    }
+    /// Lanes of a vector of 32-bit elements, and its bytes.
+    fn vector_lanes(&self) -> usize {
+        self.machine().lanes()
+    }
+    fn vector_bytes(&self) -> i64 {
+        4 * self.vector_lanes() as i64
     }
     /// `to` becomes elements of two vectors, by their numbers among both.
     fn pick(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize) {
-        self.pick_masked(to, from, places, Decorators::default());
+        self.pick_lanes(to, from, places, false);
     }
-
-    /// The same in the upper eight lanes; the lower ones stay.
+    /// The same in the upper half of the lanes; the lower ones stay.
     fn pick_upper(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize) {
-        let upper = self.frame.constant(0xff00u64.to_le_bytes().to_vec());
-        self.load_mask(upper, Width::B32, Part { vector: 0, half: 0 }, Register::K2);
-        self.pick_masked(to, from, places, Decorators::masked(Register::K2));
+        self.pick_lanes(to, from, places, true);
     }
-    fn pick_masked(
-        &mut self,
-        to: Register,
-        from: [Register; 2],
-        places: impl Fn(usize) -> usize,
-        decorators: Decorators,
-    ) {
-        let places = (0..LANES).flat_map(|lane| (places(lane) as u32).to_le_bytes()).collect();
-        let places = self.frame.constant(places);
-        let load = Instruction::with2(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, at(FRAME, places));
-        self.asm.vector(load, decorators);
+    fn pick_lanes(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize, upper: bool) {
+        let lanes = self.vector_lanes();
+        let mut bytes: Vec<u8> = (0..lanes).flat_map(|lane| (places(lane) as u32).to_le_bytes()).collect();
+        bytes.resize(64, 0);
+        let numbers = at(FRAME, self.frame.constant(bytes));
+        let half = if upper { (1u32 << lanes) - (1 << (lanes / 2)) } else { (1 << lanes) - 1 };
+        if self.machine() == Machine::Avx2 {
+            let second = (0..lanes).filter(|&lane| places(lane) >= lanes).fold(0, |all, lane| all | 1 << lane);
+            return self.asm.pick(to, from, numbers, (second, half));
+        }
+        let decorators = if upper {
+            let mask = self.frame.constant(u64::from(half).to_le_bytes().to_vec());
+            self.load_mask(mask, Width::B32, Part { vector: 0, half: 0 }, Register::K2);
+            Decorators::masked(Register::K2)
+        } else {
+            Decorators::default()
+        };
+        self.asm.vector(Instruction::with2(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, numbers), decorators);
         let code = Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
         self.op3(code, to, from[0], Source::Register(from[1]), decorators);
     }
 
     /// Loads a vector of each element from the host address in RAX. Uses A to E.
     pub(super) fn read_interleaved(&mut self, d: &[Option<Reg>], address: Operand, offset: i64) {
-        let count = d.len();
-        for vector in 0..self.shapes.lanes / LANES {
+        let (count, lanes, bytes) = (d.len(), self.vector_lanes(), self.vector_bytes());
+        for vector in 0..self.shapes.lanes / lanes {
             let (start, part) = (self.start(address, offset, count, vector), Part { vector, half: 0 });
             for (index, register) in [A, B, C, D].into_iter().enumerate().take(count) {
-                let from = at(RAX, start + VECTOR * index as i64);
+                let from = at(RAX, start + bytes * index as i64);
                 self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, from);
             }
             for (index, &d) in d.iter().enumerate() {
                 let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) else { continue };
                 // The lower lanes from the first vectors, the upper ones from the last.
-                self.pick(E, [A, B], |lane| (lane * count + index) % (2 * LANES));
+                self.pick(E, [A, B], |lane| (lane * count + index) % (2 * lanes));
                 if count == 2 {
                     self.write_back(d, part, E);
                     continue;
                 }
                 // In the upper lanes those of the last vectors.
-                self.pick_upper(E, [C, D], |lane| (lane * count + index) % (2 * LANES));
+                self.pick_upper(E, [C, D], |lane| (lane * count + index) % (2 * lanes));
                 self.write_back(d, part, E);
             }
         }
@@ -78,17 +84,17 @@ impl Emitter<'_> {
 
     /// Stores a vector of each element to the host address in RAX, in all lanes. Uses A to E.
     pub(super) fn write_interleaved(&mut self, values: &[Operand], address: Operand, offset: i64) -> EmitResult {
-        let count = values.len();
-        for vector in 0..self.shapes.lanes / LANES {
+        let (count, lanes, bytes) = (values.len(), self.vector_lanes(), self.vector_bytes());
+        for vector in 0..self.shapes.lanes / lanes {
             let (start, part) = (self.start(address, offset, count, vector), Part { vector, half: 0 });
             for (&value, scratch) in values.iter().zip([A, B, C, D]) {
                 let from = self.canonicalised(value, Width::B32, part, scratch)?;
                 self.copy_vector(scratch, from);
             }
             // Lane by lane, an element of each of two vectors: the lower lanes' or the upper ones'.
-            let pairs = |upper: usize| move |place: usize| place / 2 + LANES / 2 * upper + LANES * (place % 2);
+            let pairs = |upper: usize| move |place: usize| place / 2 + lanes / 2 * upper + lanes * (place % 2);
             let store = |emit: &mut Self, index: i64, from| {
-                emit.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, at(RAX, start + VECTOR * index), from);
+                emit.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, at(RAX, start + bytes * index), from);
             };
             if count == 2 {
                 for upper in 0..2 {
@@ -110,7 +116,7 @@ impl Emitter<'_> {
             // Then two elements of each of two.
             for (half, from) in [[D, B], [A, C]].into_iter().enumerate() {
                 for upper in 0..2 {
-                    self.pick(E, from, |place| place / 4 * 2 + place % 2 + LANES / 2 * upper + LANES * (place / 2 % 2));
+                    self.pick(E, from, |place| place / 4 * 2 + place % 2 + lanes / 2 * upper + lanes * (place / 2 % 2));
                     store(self, (2 * half + upper) as i64, E);
                 }
             }
