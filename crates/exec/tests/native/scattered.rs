@@ -30,7 +30,7 @@ fn program(bodies: &[String]) -> roundonce_ir::Program {
 }
 
 /// Enough that what is behind a barrier is worth compiling.
-const FILL: &str = "add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1;
+pub(crate) const FILL: &str = "add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1;
      add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1; add.u32 %r7, %r7, 1;";
 
 /// By type: its bytes, the register that takes it, and what stores that.
