@@ -52,9 +52,9 @@ pub(super) struct Entry {
 const MAX_FAILURES: u32 = 64;
 /// So far the balance of instructions may fall: the cost of that is small beside compilation.
 const LEAST_BALANCE: i64 = -1024;
-/// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer. Code with masks
-/// costs less.
+/// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer.
 const DIVERGENCE_RATIO: u32 = 8;
+/// The same of code that keeps lanes together under masks, which costs less; of a single tile the other ratio holds.
 const MASKED_RATIO: u32 = 64;
 /// So many specialisations of an entry are compiled.
 pub(super) const MAX_INSTANCES: usize = 4;
