@@ -169,6 +169,11 @@ impl Layout {
         self.segments.push(Segment { base, bytes, name: name.to_owned(), writable });
         base
     }
+    /// A nameless segment at an address behind all others.
+    pub(crate) fn add_at(&mut self, base: u64, bytes: u64) {
+        self.end = base.saturating_add(bytes);
+        self.segments.push(Segment { base, bytes, name: String::new(), writable: true });
+    }
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
@@ -181,7 +186,8 @@ impl Layout {
                 (address - segment.base).saturating_sub(segment.bytes.saturating_sub(1))
             }
         };
-        let Some(nearest) = self.segments.iter().min_by_key(|segment| distance(segment)) else {
+        let named = self.segments.iter().filter(|segment| !segment.name.is_empty());
+        let Some(nearest) = named.min_by_key(|segment| distance(segment)) else {
             return "there is no buffer".to_owned();
         };
         let Segment { base, bytes, name, .. } = nearest;

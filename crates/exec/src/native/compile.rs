@@ -164,7 +164,7 @@ impl CompiledRegion {
     /// together load before they store in both, so that only warps that race could tell: where addresses have patterns not
     /// even these. Where lanes part, all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
-        if a.access == Access::Load && b.access == Access::Load {
+        if a.access == b.access && a.access != Access::Store {
             return false;
         }
         let is_divergent = !self.exit_words.is_empty();
