@@ -1,6 +1,7 @@
 //! Buffers, and the address space that a launch lays them out in.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words that are converted at once.
@@ -93,8 +94,18 @@ impl Buffer {
     }
     /// The bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.truncate(self.bytes);
+        self.bytes(0..self.bytes)
+    }
+    /// Some of the bytes; what lies past the end is left out.
+    pub fn bytes(&self, range: Range<usize>) -> Vec<u8> {
+        let (start, end) = (range.start.min(self.bytes), range.end.min(self.bytes));
+        if start >= end {
+            return Vec::new();
+        }
+        let words = &self.words[start / 4..end.div_ceil(4)];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(end - start / 4 * 4);
+        bytes.drain(..start % 4);
         bytes
     }
     /// Writes the bytes piece by piece: a second copy of a large buffer would double the memory.

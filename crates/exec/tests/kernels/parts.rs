@@ -221,9 +221,9 @@ fn what_only_a_run_shows() {
 #[test]
 fn what_the_code_says() {
     for (body, expected) in [
-        ("atom.global.add.u32 %r5, [%rd1], 1;", "line 10, `atom.global.add.u32 %r5, [%rd1], 1`: an atomic on memory"),
-        ("red.global.add.u32 [%rd1], 1;", "line 10, `red.global.add.u32 [%rd1], 1`: an atomic on memory"),
-        ("membar.gl;", "line 10, `membar.gl`: a fence orders what other blocks may see"),
+        ("atom.global.add.u32 %r5, [%rd1], 1;", "line 11, `atom.global.add.u32 %r5, [%rd1], 1`: an atomic on memory"),
+        ("red.global.add.u32 [%rd1], 1;", "line 11, `red.global.add.u32 [%rd1], 1`: an atomic on memory"),
+        ("membar.gl;", "line 11, `membar.gl`: a fence orders what other blocks may see"),
         (
             "W: ld.global.u32 %r5, [%rd1]; setp.eq.u32 %p1, %r5, 0; @%p1 bra W;",
             "a loop waits for what another block writes",
@@ -231,7 +231,7 @@ fn what_the_code_says() {
         ("mov.u32 %r5, %clock; st.global.u32 [%rd2], %r5;", "`mov.u32 %r5, %clock`: a clock tells what ran before"),
     ] {
         let why = refusal(body, 2).unwrap();
-        assert!(why.starts_with("kernel `k`, line 10") && why.contains(expected), "{why}");
+        assert!(why.starts_with("kernel `k`, line 11") && why.contains(expected), "{why}");
     }
     let program = program("st.global.u32 [%rd2], %r3;");
     let observed = launch(&program, 2, Options { count_exceptions: true, ..Options::default() });
@@ -243,15 +243,15 @@ fn what_the_code_says() {
 #[test]
 fn faults() {
     let program =
-        program("shl.b32 %r5, %r3, 4; mul.wide.u32 %rd5, %r5, 4; add.s64 %rd5, %rd1, %rd5; st.global.u32 [%rd5], %r3;");
+        program("shl.b32 %r5, %r3, 3; mul.wide.u32 %rd5, %r5, 4; add.s64 %rd5, %rd1, %rd5; st.global.u32 [%rd5], %r3;");
     for (threads, engine) in [(1, Engine::Auto), (2, Engine::Auto), (1, Engine::Interpreter)] {
         let launch = launch(&program, 7, Options { threads, engine, ..Options::default() });
         let whole = launch.clone().run().unwrap_err();
         for count in [1, 2, 3, 7] {
             assert_eq!(run(&launch, count).unwrap_err(), whole);
         }
-        let part = launch.run_part(1..4).unwrap();
-        assert!(part.outcome.is_err() && part.accesses[0].written.range().start == 32 * 64);
+        let part = launch.run_part(2..6).unwrap();
+        assert!(part.outcome.is_err() && part.accesses[0].written.range() == (2048..4068));
     }
 }
 
