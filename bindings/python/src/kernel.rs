@@ -299,7 +299,7 @@ pub(crate) struct Asked<'py> {
 pub(crate) struct Prepared {
     pub(crate) name: String,
     pub(crate) ready: Ready,
-    args: Vec<Arg>,
+    pub(crate) args: Vec<Arg>,
     /// What the caller calls each parameter that is an array.
     pub(crate) arrays: BTreeMap<usize, String>,
     grid: [u32; 3],
@@ -413,13 +413,14 @@ impl Prepared {
         Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options, expected })
     }
 
-    pub(crate) fn launch(&self) -> Launch<'_> {
+    /// A launch with its arguments, or a copy of them.
+    pub(crate) fn launch(&self, args: Vec<Arg>) -> Launch<'_> {
         Launch {
             program: &self.ready.program,
             entry: Some(&self.ready.kernel().name),
             grid: self.grid,
             block: self.block,
-            args: self.args.clone(),
+            args,
             dynamic_shared: self.shared,
             options: self.options.clone(),
         }
@@ -429,9 +430,10 @@ impl Prepared {
 /// Runs a kernel of a module of PTX or SPIR-V.
 #[pyfunction]
 pub(crate) fn run<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
-    let prepared = Prepared::read(py, asked)?;
+    let mut prepared = Prepared::read(py, asked)?;
+    let args = std::mem::take(&mut prepared.args);
     let kernel = prepared.ready.kernel();
-    let report = interruptible(py, &prepared.options.stop, || prepared.launch().run())?;
+    let report = interruptible(py, &prepared.options.stop, || prepared.launch(args).run())?;
     let report = report.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     let mut ran = Ran::of(kernel, &report, &prepared.options, &prepared.expected)?;
     for (place, parameter) in &prepared.arrays {
@@ -481,7 +483,7 @@ pub(crate) fn why_kernel(
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let launch = prepared.launch();
+    let launch = prepared.launch(prepared.args.clone());
     let freedom = Freedom { machines: other_machines(kernel, &launch.options.profile), ..freedom };
     let experiment = Experiment { launch, kernel, freedom, observations, allow, toolchain };
     let answer = interruptible(py, &prepared.options.stop, || answer_kernel(&experiment, &mut |_| ()))?;

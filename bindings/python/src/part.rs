@@ -62,8 +62,9 @@ pub(crate) fn parts(py: Python<'_>, asked: Asked<'_>, count: u64) -> PyResult<Ve
 /// Runs some blocks of a launch.
 #[pyfunction]
 pub(crate) fn run_part<'py>(py: Python<'py>, asked: Asked<'py>, first: u64, end: u64) -> PyResult<RanPart<'py>> {
-    let prepared = Prepared::read(py, asked)?;
-    let part = interruptible(py, &prepared.options.stop, || prepared.launch().run_part(first..end))?;
+    let mut prepared = Prepared::read(py, asked)?;
+    let args = std::mem::take(&mut prepared.args);
+    let part = interruptible(py, &prepared.options.stop, || prepared.launch(args).run_part(first..end))?;
     let Part { outcome, accesses } = part.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     let mut ran = RanPart { ran: None, fault: None, written: Vec::new(), accesses: Vec::new() };
     ran.accesses.extend(accesses.iter().map(|it| (it.name.clone(), told(&it.written), told(&it.read))));

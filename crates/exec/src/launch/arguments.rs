@@ -99,7 +99,7 @@ impl GlobalMemory {
         register_limit: u64,
     ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
         let fail = |message: String| Err(RunError::usage(&kernel.name, message));
-        let may_write = MayWrite::of(kernel, &Origins::of(kernel));
+        let may_write = MayWrite::of(kernel, &Origins::of(kernel, &are_memory(&args)));
         let mut memory = GlobalMemory {
             layout: Layout::default(),
             words: Vec::new(),
@@ -352,6 +352,11 @@ impl GlobalMemory {
         }
         buffers
     }
+}
+
+/// Which arguments are memory.
+pub(super) fn are_memory(args: &[Arg]) -> Vec<bool> {
+    args.iter().map(|arg| matches!(arg, Arg::Buffer(_) | Arg::Image(_))).collect()
 }
 
 /// As many arguments as parameters.

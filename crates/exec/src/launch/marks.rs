@@ -24,8 +24,8 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    pub(super) fn of(kernel: &Kernel, address_bits: u32) -> Marking {
-        let origins = Origins::of(kernel);
+    pub(super) fn of(kernel: &Kernel, address_bits: u32, is_memory: &[bool]) -> Marking {
+        let origins = Origins::of(kernel, is_memory);
         let may_write = MayWrite::of(kernel, &origins);
         let distance = distance(address_bits);
         let pointer = if address_bits == 32 { Width::B32 } else { Width::B64 };

@@ -179,7 +179,8 @@ impl Launch<'_> {
         };
         let kernel = scalarize(&kernel);
         check(&decoded(program, &kernel, &self.options))?;
-        let Marking { kernel, marks_reads, may_write } = Marking::of(&kernel, program.address_bits);
+        let Marking { kernel, marks_reads, may_write } =
+            Marking::of(&kernel, program.address_bits, &arguments::are_memory(&self.args));
         // A mark is an address and a store beside an access.
         self.options.step_limit = self.options.step_limit.saturating_mul(3);
         let code = decoded(program, &kernel, &self.options);
