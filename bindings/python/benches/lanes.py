@@ -55,7 +55,7 @@ def launch(name, lanes):
 def measured(name, lanes):
     """Seconds of each way: the median of the rounds, fewer where one takes long. All must give the same bits."""
     how, file = launch(name, lanes), KERNELS / f"{name}.ptx"
-    rounds = 7 if lanes <= 1 << 22 else 3 if lanes <= 1 << 26 else 1
+    rounds = 7 if lanes <= 1 << 20 else 3 if lanes <= 1 << 24 else 1
     times = {way: [] for way in WAYS}
     out, wanted = str(len(how["args"]) - 1), None
     for _ in range(rounds):

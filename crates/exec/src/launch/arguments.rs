@@ -1,8 +1,8 @@
 //! Arguments and variables laid out in global memory, and the limits of a launch.
 
+use super::accesses::Accesses;
 use super::api::{Arg, Options, RunError};
 use super::bytes::Bytes;
-use super::part::Accesses;
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
     Buffer, Image, LANES, LOCAL_WINDOW, LaunchConfig, Layout, MayWrite, Origins, PARAM_WINDOW, PlacedImage,

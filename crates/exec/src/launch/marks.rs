@@ -34,14 +34,14 @@ impl Marking {
             let mut instructions = Vec::new();
             let block = &kernel.blocks[number].instructions;
             for (at, instruction) in block.iter().enumerate() {
-                match &instruction.op {
-                    &Op::Store {
+                match instruction.op {
+                    Op::Store {
                         ref values, space: Space::Global | Space::Generic, bytes, address, offset, ..
                     } => {
                         let marks = Marks { count: values.len(), bytes, address, offset, distance };
                         marks.beside(instruction, &mut marking.kernel, pointer, &mut instructions);
                     }
-                    &Op::Load {
+                    Op::Load {
                         ref d,
                         space: Space::Global | Space::Generic | Space::Const,
                         bytes,

@@ -1,8 +1,9 @@
 //! The public interface: a launch, its options, its report.
 //!
 //! The top floor: it lays out memory (`arguments`), and gives batches of thread blocks to workers (`workers`), each of
-//! which has an [interpreter](crate::interp). `part` runs some of the blocks and says what they accessed (`marks`, `bytes`).
+//! which has an [interpreter](crate::interp). `part` runs some of the blocks and says what they accessed (`marks`, `bytes`, `accesses`).
 
+mod accesses;
 mod api;
 mod arguments;
 mod bytes;
@@ -11,9 +12,10 @@ mod part;
 mod shadow;
 mod workers;
 
+pub use accesses::{Accesses, Conflict, conflict};
 pub use api::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
 pub use bytes::Bytes;
-pub use part::{Accesses, Conflict, Part, conflict};
+pub use part::Part;
 pub use shadow::{Against, ROUNDING_FACTOR, SPREAD, ShadowReport};
 
 use crate::interp::{Digests, Exceptions, FaultKind, Stats};
