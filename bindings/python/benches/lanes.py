@@ -2,9 +2,10 @@
 """Time against lanes: kernels by `roundonce.run` on one thread and on two, and by `roundonce.ray.run` in one part and in
 two, on a local Ray cluster of two processors. The four take turns.
 
-    pip install 'bindings/python[ray]' && bindings/python/benches/lanes.py [--most 28] [--write]
+    pip install 'bindings/python[ray]' && bindings/python/benches/lanes.py [--kernel NAME] [--write]
 
-It prints the tables; with --write they go into docs/performance.md (between its two comments) and docs/lanes.svg.
+It prints a table for each kernel; with --write they go into docs/performance.md, each between two comments, and that of
+`horner` becomes docs/lanes.svg.
 """
 
 import argparse
@@ -24,8 +25,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "tests/kernels"
 PAGE = ROOT / "docs/performance.md"
 PICTURE = ROOT / "docs/lanes.svg"
-BEGIN, END = "<!-- written by `bindings/python/benches/lanes.py` -->", "<!-- end of what lanes.py writes -->"
+BEGIN, END = "<!-- written by `bindings/python/benches/lanes.py --kernel {}` -->", "<!-- end of {} by lanes.py -->"
 BLOCK = 256
+# The logarithm of the most lanes.
+MOST = {"saxpy": 28, "horner": 28, "mandelbrot": 24}
 
 
 def in_parts(parts):
@@ -46,7 +49,12 @@ COLOURS = ["#1f77b4", "#2ca02c", "#ff7f0e", "#d62728"]
 
 
 def launch(name, lanes):
-    """A kernel's launch: a multiply-add in place, or a polynomial of degree 16 from one array into another."""
+    """A kernel's launch: a multiply-add in place, a polynomial of degree 16 from one array into another, or up to 1,000
+    iterations into one."""
+    if name == "mandelbrot":
+        width = 1 << (lanes.bit_length() // 2)
+        out = np.zeros((lanes // width, width), np.uint32)
+        return {"grid": (width // 8, lanes // width // 8), "block": (8, 8), "args": [width, lanes // width, 1000, out]}
     x = np.linspace(-1, 1, lanes, dtype=np.float32)
     args = {"saxpy": lambda: [lanes, 2.5, x, np.ones(lanes, np.float32)], "horner": lambda: [lanes, x, np.zeros_like(x)]}
     return {"grid": lanes // BLOCK, "block": BLOCK, "args": args[name]()}
@@ -103,32 +111,30 @@ def picture(sizes, rows, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--most", type=int, default=28, help="the logarithm of the most lanes")
+    parser.add_argument("--kernel", choices=MOST, help="this one alone")
     parser.add_argument("--write", action="store_true", help="into the page")
     told = parser.parse_args()
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     # Worker processes are there before the time counts.
     for way in WAYS.values():
         way(KERNELS / "saxpy.ptx", **launch("saxpy", 1 << 12))
-    sizes = [1 << power for power in range(10, told.most + 1, 2)]
-    tables = {}
-    for name in ("saxpy", "horner"):
-        tables[name] = []
+    for name in [told.kernel] if told.kernel else MOST:
+        sizes, rows = [1 << power for power in range(10, MOST[name] + 1, 2)], []
         for lanes in sizes:
-            tables[name].append(measured(name, lanes))
-            print(name, lanes, tables[name][-1], flush=True)
-    date, load = datetime.date.today(), os.getloadavg()[0]
-    text = [f"{date}, {os.cpu_count()} cores, load average {load:.2f} at the end, the machine busy with other work."]
-    for name, rows in tables.items():
-        text.append(f"Milliseconds of `{name}`:\n\n{table(sizes, rows)}")
-    text = "\n\n".join(text)
-    if not told.write:
-        print(text)
-        return
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
-    PICTURE.write_text(picture(sizes, tables["horner"], "horner"), encoding="utf-8")
+            rows.append(measured(name, lanes))
+            print(name, lanes, rows[-1], flush=True)
+        date, load = datetime.date.today(), os.getloadavg()[0]
+        cores = os.cpu_count()
+        text = f"Milliseconds of `{name}`; {date}, {cores} cores busy with other work, load average {load:.2f} at the end:"
+        text = f"{text}\n\n{table(sizes, rows)}"
+        if not told.write:
+            print(text)
+            continue
+        begin, end = BEGIN.format(name), END.format(name)
+        before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+        PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")
+        if name == "horner":
+            PICTURE.write_text(picture(sizes, rows, name), encoding="utf-8")
 
 
 if __name__ == "__main__":
