@@ -22,6 +22,8 @@ REFUSED = {
     "heap.ptx": (71, "an atomic on memory that all blocks share"),
     "grid_sync.ptx": (127, "an atomic on memory that all blocks share"),
     "surfaces.ptx": (55, "it writes an image"),
+    "images.spvasm": (203, "an atomic on memory that all blocks share"),
+    "images_cl.spvasm": (181, "it writes an image"),
     "opaque.ptx": (47, "an atomic on memory that all blocks share"),
 }
 
