@@ -198,6 +198,18 @@ fn what_only_a_run_shows() {
         why.starts_with("byte 384 of `out` is written by one of blocks 0 to 2 and read by one of blocks 3 to 6:"),
         "{why}"
     );
+    // A store by the register of the load that goes elsewhere, and one that a guard keeps from running, do not stand for it.
+    for body in [
+        "add.s64 %rd5, %rd2, 4; ld.global.u32 %r5, [%rd5]; mov.u64 %rd5, %rd2; st.global.u32 [%rd5], %r5;",
+        "setp.ne.u32 %p1, %r2, 99; @%p1 ld.global.u32 %r5, [%rd2+4]; setp.eq.u32 %p1, %r2, 99;\n\
+         @%p1 st.global.u32 [%rd2+4], %r5; st.global.u32 [%rd2], %r3;",
+    ] {
+        let why = refusal(body, 2).unwrap();
+        assert!(
+            why.starts_with("byte 384 of `out` is written by one of blocks 3 to 6 and read by one of blocks 0 to 2:"),
+            "{why}"
+        );
+    }
     // Both parts read what neither writes.
     assert_eq!(refusal("ld.global.u32 %r5, [%rd1+4000]; add.s32 %r5, %r5, %r3; st.global.u32 [%rd2], %r5;", 7), None);
     // An address that a load overwrites.
