@@ -35,9 +35,7 @@ impl Marking {
             let block = &kernel.blocks[number].instructions;
             for (at, instruction) in block.iter().enumerate() {
                 match instruction.op {
-                    Op::Store {
-                        ref values, space: Space::Global | Space::Generic, bytes, address, offset, ..
-                    } => {
+                    Op::Store { ref values, space: Space::Global | Space::Generic, bytes, address, offset, .. } => {
                         let marks = Marks { count: values.len(), bytes, address, offset, distance };
                         marks.beside(instruction, &mut marking.kernel, pointer, &mut instructions);
                     }
