@@ -50,7 +50,7 @@ pub(crate) enum Given<'py> {
 #[pyo3(from_item_all)]
 pub(crate) struct How {
     contract: String,
-    shared: u32,
+    pub(crate) shared: u32,
     threads: usize,
     step_limit: u64,
     memory_limit: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Ran<'py> {
     steps: u64,
     printed: String,
     not_exact: BTreeMap<String, u64>,
-    undetermined: Vec<String>,
+    pub(crate) undetermined: Vec<String>,
     fused_lines: Vec<u32>,
     differences: Vec<Differing>,
     lines: BTreeMap<u32, u64>,
@@ -106,7 +106,7 @@ struct Traced {
 
 impl How {
     /// With what was chosen in place of what the module has.
-    fn options(&self, py: Python<'_>, base: Profile) -> PyResult<Options> {
+    pub(crate) fn options(&self, py: Python<'_>, base: Profile) -> PyResult<Options> {
         let contract = match self.contract.as_str() {
             "none" => Contract::None,
             "fuse" => Contract::Fuse,
@@ -147,7 +147,12 @@ fn json(data: &impl serde::Serialize) -> PyResult<String> {
 }
 
 impl<'py> Ran<'py> {
-    fn of(kernel: &Kernel, report: &Report, options: &Options, expected: &[(usize, Vec<u8>)]) -> PyResult<Ran<'py>> {
+    pub(crate) fn of(
+        kernel: &Kernel,
+        report: &Report,
+        options: &Options,
+        expected: &[(usize, Vec<u8>)],
+    ) -> PyResult<Ran<'py>> {
         let params = &kernel.params;
         let exceptions = options.count_exceptions.then(|| json(&exceptions(&report.exceptions, kernel)));
         let shadow = report.shadow.as_ref().map(|it| json(&shadow(it, kernel, expected)));
@@ -191,11 +196,11 @@ fn bytes<'py>(py: Python<'py>, buffer: &Buffer) -> Bound<'py, PyArray1<u8>> {
     PyArray1::from_vec(py, buffer.to_bytes())
 }
 
-fn contiguous<'a>(array: &'a PyReadonlyArray1<'_, u8>) -> PyResult<&'a [u8]> {
+pub(crate) fn contiguous<'a>(array: &'a PyReadonlyArray1<'_, u8>) -> PyResult<&'a [u8]> {
     array.as_slice().map_err(|problem| PyValueError::new_err(problem.to_string()))
 }
 
-fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonlyArray1<'py, u8>> {
+pub(crate) fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonlyArray1<'py, u8>> {
     array.try_readonly().map_err(unusable)
 }
 
@@ -274,40 +279,41 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked<'py> {
-    name: String,
+    pub(crate) name: String,
     language: String,
     content: Content,
     entry: Option<String>,
     assume: String,
     spec: Vec<(u32, String)>,
-    grid: [u32; 3],
+    pub(crate) grid: [u32; 3],
     block: Option<[u32; 3]>,
     args: Vec<(String, Given<'py>)>,
     /// Textures, surfaces and images, with the words of their samplers.
     textures: Vec<(String, Given<'py>, Option<String>)>,
     /// All push constants, as the bytes of their block.
     push: Option<Vec<u8>>,
-    how: How,
+    pub(crate) how: How,
 }
 
 /// The same read: what a launch takes.
-struct Prepared {
-    name: String,
-    ready: Ready,
-    args: Vec<Arg>,
+pub(crate) struct Prepared {
+    pub(crate) name: String,
+    pub(crate) ready: Ready,
+    pub(crate) args: Vec<Arg>,
     /// What the caller calls each parameter that is an array.
-    arrays: BTreeMap<usize, String>,
+    pub(crate) arrays: BTreeMap<usize, String>,
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
-    options: Options,
+    pub(crate) options: Options,
     /// What arguments should hold afterwards.
     expected: Vec<(usize, Vec<u8>)>,
 }
 
-impl Prepared {
-    fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
-        let Asked { name, language, content, entry, assume, spec, grid, block, args, textures, push, how } = asked;
+impl Asked<'_> {
+    /// The module, with the kernel that is meant.
+    pub(crate) fn ready(&self, py: Python<'_>) -> PyResult<Ready> {
+        let Asked { name, language, content, entry, assume, spec, how, .. } = self;
         let assume = match assume.as_str() {
             "nvidia" => Assume::Nvidia,
             "strict" => Assume::Strict,
@@ -319,15 +325,29 @@ impl Prepared {
         let machine = how.arch.as_deref().map(kernel::machine).transpose();
         let machine = machine.map_err(|problem| PyValueError::new_err(format!("`arch`: {problem}")))?;
         let profile = profile(py, how.profile.as_deref(), Profile::NVIDIA)?;
+        let (entry, spec) = (entry.clone(), spec.clone());
         let choice = Choice { entry, machine, profile, assume, spec, ..Choice::default() };
-        let (source, text) = match (&content, language.as_str()) {
+        let (source, text) = match (content, language.as_str()) {
             (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),
             (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
         };
         let ready = py.detach(|| Ready::read(source, &choice));
-        let ready = ready.map_err(|refusal| error::of_module(py, &name, text, &refusal))?;
+        ready.map_err(|refusal| error::of_module(py, name, text, &refusal))
+    }
+
+    /// The threads of a block.
+    pub(crate) fn block(&self, kernel: &Kernel) -> [u32; 3] {
+        self.block.or(kernel.required_block).unwrap_or([1; 3])
+    }
+}
+
+impl Prepared {
+    pub(crate) fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
+        let ready = asked.ready(py)?;
         let kernel = ready.kernel();
+        let block = asked.block(kernel);
+        let Asked { name, grid, args, textures, push, how, .. } = asked;
         let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
 
         // Of a texture the words behind it too.
@@ -374,7 +394,6 @@ impl Prepared {
             });
         }
         ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
-        let block = block.or(kernel.required_block).unwrap_or([1; 3]);
         let options = how.options(py, ready.profile)?;
         let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Image(_));
         let mut expected = Vec::with_capacity(how.expect.len());
@@ -394,13 +413,14 @@ impl Prepared {
         Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options, expected })
     }
 
-    fn launch(&self) -> Launch<'_> {
+    /// A launch with its arguments, or a copy of them.
+    pub(crate) fn launch(&self, args: Vec<Arg>) -> Launch<'_> {
         Launch {
             program: &self.ready.program,
             entry: Some(&self.ready.kernel().name),
             grid: self.grid,
             block: self.block,
-            args: self.args.clone(),
+            args,
             dynamic_shared: self.shared,
             options: self.options.clone(),
         }
@@ -410,9 +430,10 @@ impl Prepared {
 /// Runs a kernel of a module of PTX or SPIR-V.
 #[pyfunction]
 pub(crate) fn run<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
-    let prepared = Prepared::read(py, asked)?;
+    let mut prepared = Prepared::read(py, asked)?;
+    let args = std::mem::take(&mut prepared.args);
     let kernel = prepared.ready.kernel();
-    let report = interruptible(py, &prepared.options.stop, || prepared.launch().run())?;
+    let report = interruptible(py, &prepared.options.stop, || prepared.launch(args).run())?;
     let report = report.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     let mut ran = Ran::of(kernel, &report, &prepared.options, &prepared.expected)?;
     for (place, parameter) in &prepared.arrays {
@@ -462,7 +483,7 @@ pub(crate) fn why_kernel(
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let launch = prepared.launch();
+    let launch = prepared.launch(prepared.args.clone());
     let freedom = Freedom { machines: other_machines(kernel, &launch.options.profile), ..freedom };
     let experiment = Experiment { launch, kernel, freedom, observations, allow, toolchain };
     let answer = interruptible(py, &prepared.options.stop, || answer_kernel(&experiment, &mut |_| ()))?;

@@ -10,6 +10,7 @@ mod integer;
 mod interrupt;
 mod kernel;
 mod matrix;
+mod part;
 mod report;
 mod vectors;
 
@@ -42,6 +43,8 @@ mod _native {
     use crate::kernel::{check, run, run_sass, why_kernel};
     #[pymodule_export]
     use crate::matrix::{matrix_types, multiply};
+    #[pymodule_export]
+    use crate::part::{check_parts, copy_part, parts, run_part};
     #[pymodule_export]
     use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, plot_shares, ulps, why, why_arrays};
     #[pymodule_export]

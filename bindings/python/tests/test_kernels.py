@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
+from cases import asked, cases, expected
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CLI = ROOT / "tests/cli"
@@ -26,43 +27,15 @@ def same(got, want):
     roundonce.testing.assert_bits_equal(got, want)
 
 
-def cases(folder):
-    """The project's kernels and shaders; the references are exact rationals'."""
-    lines = (ROOT / "tests" / folder / "cases.jsonl").read_text().splitlines()
-    return [pytest.param(folder, json.loads(line), id=json.loads(line)["name"]) for line in lines]
-
-
 @pytest.mark.parametrize("folder, case", cases("kernels") + cases("shaders"))
 def test_references(folder, case):
-    folder = ROOT / "tests" / folder
-    _, file, *options = case["command"]
-    args, textures, how, spec = {}, {}, {}, {}
-    for option, value in zip(options[::2], options[1::2]):
-        if option in ("--arg", "--buffer"):
-            name, text = value.split("=", 1)
-            if text.startswith("zeros:f32:"):
-                args[name] = np.zeros(int(text.split(":")[2]), np.float32)
-            else:
-                args[name] = np.load(folder / text) if text.endswith(".npy") else text
-        elif option == "--texture":
-            name, text = value.split("=", 1)
-            file_of, _, words = text.partition(".npy")
-            array = np.load(folder / f"{file_of}.npy")
-            textures[name] = (array, words[1:]) if words else array
-        elif option == "--spec":
-            spec[int(value.split("=")[0])] = value.split("=")[1]
-        elif option in ("--grid", "--block"):
-            how[option[2:]] = [int(length) for length in value.split(",")]
-        elif option == "--push":
-            how["push"] = value
-        else:
-            how[option[2:]] = int(value) if value.isdigit() else value
+    kernel, how = asked(folder, case)
+    args = how["args"]
     before = {name: value.copy() for name, value in args.items() if isinstance(value, np.ndarray)}
-    ran = roundonce.run(folder / file, args=args, textures=textures, spec=spec, **how)
-    for name, expected in case["expected"].items():
-        want = np.load(folder / expected)
+    ran = roundonce.run(kernel, **how)
+    for name, want in expected(folder, case).items():
         assert ran[name].shape == want.shape and ran[name].dtype == want.dtype
-        assert ran[name].tobytes() == want.tobytes(), f"{name} differs from {expected}"
+        assert ran[name].tobytes() == want.tobytes(), f"{name} differs from the reference"
     assert sorted(ran.not_exact) == case["approximate"]
     assert bool(ran.undetermined) != case.get("determined", True)
     for name, value in before.items():

@@ -17,7 +17,7 @@ pub use interp::{
 };
 pub use kernel::{Buffer, Image, ImageUse, StopSignal, element_formats, image_parameters};
 pub use launch::{
-    Against, Arg, Contract, Difference, Engine, Launch, Options, ROUNDING_FACTOR, Report, RunError, SPREAD,
-    ShadowReport,
+    Accesses, Against, Arg, Bytes, Conflict, Contract, Difference, Engine, Launch, Options, Part, ROUNDING_FACTOR,
+    Report, RunError, SPREAD, ShadowReport, conflict,
 };
 pub use roundonce_functions::Breadth;

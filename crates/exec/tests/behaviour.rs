@@ -465,18 +465,18 @@ fn a_block_of_more_threads_than_can_be_counted() {
     }
 }
 
-/// A block alone does what it does among the others, traced or not.
+/// Blocks without the others do what they do among them, traced or not.
 #[test]
-fn one_block_alone() {
+fn some_blocks_alone() {
     let body = "st.global.u32 [%rd3], %r4;";
     for threads in [1, 2] {
-        let options = Options { only_block: Some(2), trace_lane: Some(2 * 32 + 5), threads, ..Options::default() };
+        let options = Options { blocks: Some(2..3), trace_lane: Some(2 * 32 + 5), threads, ..Options::default() };
         let report = run(body, 128, 4, 32, options).unwrap();
         let expected: Vec<u32> = (0..128).map(|at| if (64..96).contains(&at) { at } else { 0 }).collect();
         assert_eq!(words(&report), expected);
         assert_eq!(report.trace.iter().find(|line| line.line == 11).unwrap().operands[1], (69, 32));
     }
-    let untouched = run(body, 128, 4, 32, Options { only_block: Some(4), ..Options::default() }).unwrap();
+    let untouched = run(body, 128, 4, 32, Options { blocks: Some(4..6), ..Options::default() }).unwrap();
     assert_eq!(words(&untouched), [0; 128]);
 }
 

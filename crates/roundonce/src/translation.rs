@@ -211,9 +211,9 @@ impl Pair<'_> {
         let threads = self.kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
         let block = self.kernel.required_block.unwrap_or([threads, 1, 1]);
         let (program, entry, grid) = (&ready.program, Some(kernel.name.as_str()), [blocks, 1, 1]);
-        for only in 0..blocks {
-            let (profile, only_block) = (ready.profile, Some(only.into()));
-            let options = exec::Options { profile, step_limit, only_block, ..exec::Options::default() };
+        for only in 0..u64::from(blocks) {
+            let (profile, blocks) = (ready.profile, Some(only..only + 1));
+            let options = exec::Options { profile, step_limit, blocks, ..exec::Options::default() };
             let launch = Launch { program, entry, grid, block, args: args.clone(), dynamic_shared, options };
             for (arg, buffer) in args.iter_mut().zip(launch.run()?.buffers) {
                 if let (Arg::Buffer(held), Some(buffer)) = (arg, buffer) {

@@ -174,7 +174,7 @@ pub(crate) fn trace(launch: &Launch<'_>, kernel: &Kernel, thread: Thread) -> Vec
     let block = thread.block_number(launch.grid);
     let options = Options {
         trace_lane: Some(block * threads + counted(thread.thread, launch.block)),
-        only_block: (!communicates(kernel)).then_some(block),
+        blocks: (!communicates(kernel)).then_some(block..block + 1),
         ..launch.options.clone()
     };
     run(launch, kernel, options).map(|report| report.trace).unwrap_or_default()

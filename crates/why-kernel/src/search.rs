@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
     /// Interpreted: native code for one block is not worth compiling, and the run of all blocks compiles it then once.
     fn passes(&self, screen: &Screen, kernel: &Kernel) -> bool {
         let all = self.experiment.launch.options.clone();
-        let options = Options { only_block: Some(screen.block), engine: Engine::Interpreter, ..all };
+        let options = Options { blocks: Some(screen.block..screen.block + 1), engine: Engine::Interpreter, ..all };
         let seen = &self.experiment.observations[screen.observation].arrays[screen.array];
         run(&self.experiment.launch, kernel, options).is_ok_and(|report| {
             let bytes = report.buffers[seen.arg].as_ref().map(Buffer::to_bytes).unwrap_or_default();

@@ -1,4 +1,4 @@
-"""Verification and sweeps on Ray: ``pip install roundonce[ray]``.
+"""Verification, sweeps and kernels on Ray: ``pip install roundonce[ray]``.
 
 The work is cut the same way whatever the cluster is, so that no result depends on the number of workers. Workers read
 files and write ledgers themselves: paths must be good on every machine of the cluster.
@@ -11,12 +11,14 @@ import io
 import json
 import os
 import pathlib
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+import numpy as np
 import ray
 import ray.data
 
 from . import _native
+from ._kernels import _PLAIN, Extent, Run, _asked, _like
 from .vectors import Verified
 
 Path = Union[str, "os.PathLike[str]"]
@@ -143,7 +145,7 @@ def sweep(
     folder = os.path.abspath(os.fspath(out))
     begun = _native.Sweep.create(folder, instruction, against, list(space), shard)
     _start()
-    limit = in_flight or 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    limit = in_flight or 2 * _processors()
     running: List[Any] = []
     for number in begun.missing():
         if len(running) >= limit:
@@ -157,6 +159,138 @@ def sweep(
 @ray.remote(num_cpus=1, max_retries=RETRIES)
 def _run_shard(folder: str, number: int) -> None:
     _native.Sweep(folder).run(number)
+
+
+def run(
+    kernel: Union[str, bytes, "os.PathLike[str]"],
+    grid: Extent = 1,
+    block: Optional[Extent] = None,
+    args: Union[Mapping[Any, Any], Sequence[Any]] = (),
+    *,
+    entry: Optional[str] = None,
+    contract: str = "none",
+    assume: str = "nvidia",
+    spec: Optional[Mapping[int, Any]] = None,
+    push: Union[str, bytes, np.ndarray, None] = None,
+    textures: Optional[Mapping[Any, Any]] = None,
+    shared: int = 0,
+    threads: int = 1,
+    check_races: bool = False,
+    trace: Optional[int] = None,
+    profile: Union[bool, str] = False,
+    arch: Optional[str] = None,
+    step_limit: int = 1 << 30,
+    memory_limit: int = 16 << 30,
+    parts: Optional[int] = None,
+    in_flight: Optional[int] = None,
+) -> Run:
+    """Runs a kernel over a grid as `roundonce.run` does, its blocks spread over all workers: the same arrays, steps and
+    trace, whatever the cluster is.
+
+    The grid is cut into `parts` ranges of blocks, one for each processor unless told; each is a task of `threads`
+    processors. A task begins with the arrays as they are given, which all share by Ray's object store, and gives back
+    the bytes that it wrote. At most `in_flight` tasks are handed out at a time, twice the cluster's processors unless
+    told. One whose worker died is begun anew. The other arguments are those of `roundonce.run`, each task with a
+    `memory_limit` of its own: beside the arrays, in which written bytes are marked, it has marks of as many bytes, and as
+    many again for what is read of arrays that the kernel writes. `contract` is none or fuse. What observes a whole run
+    in one thread (`exceptions`, `shadow`, `expect`) is not offered.
+
+    Parts do not see each other, so a launch whose blocks may depend on one another is refused by a `KernelError` of
+    the kind ``"dependence"``, whatever the number of parts: atomics on memory that blocks share, fences, loops that wait
+    for another block, `printf`, clocks and stores to images, with the line and the instruction. So is a run in which
+    a part wrote a byte of an array or a variable that another one wrote or read, with the byte and the blocks of both.
+    Blocks of one part that write the same byte are not looked for: on one machine their order is not determined either.
+
+    Raises that, what `roundonce.run` raises (of several faults that of the lowest block), ValueError (a listing of
+    SASS), and Ray's own errors.
+
+    ::
+
+        ray.init()
+        roundonce.ray.run("saxpy.ptx", grid=1 << 20, block=256, args=[n, 2.0, x, y], parts=64)["3"]
+    """
+    how = {
+        **_PLAIN,
+        "contract": contract,
+        "shared": shared,
+        "threads": threads,
+        "step_limit": step_limit,
+        "memory_limit": memory_limit,
+        "check_races": check_races,
+        "trace": trace,
+        "count_lines": not isinstance(profile, str) and bool(profile),
+        "profile": profile if isinstance(profile, str) else None,
+        "arch": arch,
+    }
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
+    if asked["language"] == "sass":
+        raise ValueError(f"{asked['name']}: a listing of SASS has no blocks: `roundonce.run` runs it")
+    for option, value in (("parts", parts), ("in_flight", in_flight), ("threads", threads)):
+        if value is not None and value < 1:
+            raise ValueError(f"`{option}` is {value}: expected 1 or more")
+    # What the code says is told before anything is sent.
+    _native.parts(asked, 1)
+    _start()
+    ranges = _native.parts(asked, parts or max(1, _processors() // threads))
+    limit = in_flight or 2 * _processors()
+    whole = {
+        name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).copy()
+        for name, array in arrays.items()
+    }
+    common = ray.put(asked)
+    task = _run_part.options(num_cpus=threads)
+    ran: Dict[int, Dict[str, Any]] = {}
+    running: Dict[Any, int] = {}
+    next_part, failed = 0, len(ranges)
+    while running or next_part < min(len(ranges), failed):
+        while next_part < min(len(ranges), failed) and len(running) < limit:
+            running[task.remote(common, *ranges[next_part])] = next_part
+            next_part += 1
+        for done in ray.wait(list(running))[0]:
+            number = running.pop(done)
+            part = ray.get(done)
+            for name, marked, data in part["written"]:
+                _native.copy_part(whole[name], *marked, data)
+            part["written"] = [name for name, _, _ in part["written"]]
+            if part["fault"] is not None:
+                # Parts before it still run: the lowest fault is the one of a run of all blocks.
+                failed = min(failed, number)
+            ran[number] = part
+    left = _together(asked["name"], ranges, ran, failed)
+    return Run(left, {name: _like(arrays[name], whole[name]) for name in ran[0]["written"]})
+
+
+@ray.remote(max_retries=RETRIES)
+def _run_part(asked: Dict[str, Any], first: int, end: int) -> Dict[str, Any]:
+    try:
+        return _native.run_part(asked, first, end)
+    except _native.Error as error:
+        return {"ran": None, "fault": error, "written": [], "accesses": []}
+
+
+def _together(
+    name: str, ranges: List[Tuple[int, int]], ran: Dict[int, Dict[str, Any]], failed: int
+) -> Dict[str, Any]:
+    """What the parts left but arrays, up to the first that failed, where none depends on another."""
+    known = sorted(number for number in ran if number <= failed)
+    all_left = [ran[number]["ran"] for number in known if ran[number]["ran"] is not None]
+    fault = ran[failed]["fault"] if failed in ran else None
+    kernel = all_left[0]["kernel"] if all_left else getattr(fault, "kernel", "")
+    _native.check_parts(name, kernel, [(ranges[number], ran[number]["accesses"]) for number in known])
+    if fault is not None:
+        raise fault
+    left = dict(all_left[0])
+    for other in all_left[1:]:
+        left["steps"] += other["steps"]
+        left["trace"] = left["trace"] + other["trace"]
+        for counts in ("not_exact", "lines"):
+            for what, times in other[counts].items():
+                left[counts][what] = left[counts].get(what, 0) + times
+    return left
+
+
+def _processors() -> int:
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 def _start() -> None:

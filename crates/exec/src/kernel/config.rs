@@ -1,5 +1,6 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,7 +63,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) register_limit: u64,
     pub(crate) check_races: bool,
     pub(crate) trace_lane: Option<u64>,
-    pub(crate) only_block: Option<u64>,
+    /// The blocks that run; all where none are named.
+    pub(crate) blocks: Option<Range<u64>>,
     pub(crate) count_lines: bool,
     pub(crate) observed: Observed,
     /// What native code is compiled for, if it may be used.

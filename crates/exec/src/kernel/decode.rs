@@ -124,14 +124,21 @@ impl<'p> DecodedKernel<'p> {
         DecodedKernel { program, kernel, blocks, cfg, liveness, waits, constants, dominators, profile }
     }
 
-    /// Whether blocks may communicate while they run: then they run in order, on one thread.
-    pub(crate) fn blocks_communicate(&self) -> bool {
-        let communicates = |inst: &DecodedInst<'_>| match inst.op {
-            Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
-            Op::Fence => true,
-            _ => false,
+    /// How blocks may communicate while they run, and at which source location: then they run in order, on one thread.
+    pub(crate) fn communication(&self) -> Option<(&'static str, u32)> {
+        let how = |inst: &DecodedInst<'_>| match inst.op {
+            Op::Atomic { space: Space::Global | Space::Generic, .. } => {
+                Some(("an atomic on memory that all blocks share", inst.loc))
+            }
+            Op::Fence => Some(("a fence orders what other blocks may see", inst.loc)),
+            _ => None,
         };
-        self.waits.between_blocks() || self.insts().any(communicates)
+        let waits = || {
+            let block = &self.blocks[self.waits.between_blocks()?];
+            let last = block.insts.last().map_or(0, |inst| inst.loc);
+            Some(("a loop waits for what another block writes", if block.loc == 0 { last } else { block.loc }))
+        };
+        self.insts().find_map(how).or_else(waits)
     }
 
     /// The number that a register holds wherever an instruction runs: that of its only definition, which dominates the

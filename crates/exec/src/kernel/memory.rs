@@ -1,6 +1,7 @@
 //! Buffers, and the address space that a launch lays them out in.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words that are converted at once.
@@ -93,8 +94,18 @@ impl Buffer {
     }
     /// The bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.truncate(self.bytes);
+        self.bytes(0..self.bytes)
+    }
+    /// Some of the bytes; what lies past the end is left out.
+    pub fn bytes(&self, range: Range<usize>) -> Vec<u8> {
+        let (start, end) = (range.start.min(self.bytes), range.end.min(self.bytes));
+        if start >= end {
+            return Vec::new();
+        }
+        let words = &self.words[start / 4..end.div_ceil(4)];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(end - start / 4 * 4);
+        bytes.drain(..start % 4);
         bytes
     }
     /// Writes the bytes piece by piece: a second copy of a large buffer would double the memory.
@@ -169,6 +180,11 @@ impl Layout {
         self.segments.push(Segment { base, bytes, name: name.to_owned(), writable });
         base
     }
+    /// A nameless segment at an address behind all others.
+    pub(crate) fn add_at(&mut self, base: u64, bytes: u64) {
+        self.end = base.saturating_add(bytes);
+        self.segments.push(Segment { base, bytes, name: String::new(), writable: true });
+    }
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
@@ -181,7 +197,8 @@ impl Layout {
                 (address - segment.base).saturating_sub(segment.bytes.saturating_sub(1))
             }
         };
-        let Some(nearest) = self.segments.iter().min_by_key(|segment| distance(segment)) else {
+        let named = self.segments.iter().filter(|segment| !segment.name.is_empty());
+        let Some(nearest) = named.min_by_key(|segment| distance(segment)) else {
             return "there is no buffer".to_owned();
         };
         let Segment { base, bytes, name, .. } = nearest;

@@ -19,7 +19,7 @@ pub use element_formats::element_formats;
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
 pub use image::{Image, ImageUse, image_parameters};
 pub(crate) use machine::Machine;
-pub(crate) use may_write::MayWrite;
+pub(crate) use may_write::{MayWrite, Origins};
 pub use memory::Buffer;
 pub(crate) use memory::{
     Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView, mix,

@@ -77,9 +77,9 @@ impl Waits {
     pub(crate) fn of_head(&self, head: usize) -> Option<Wait> {
         self.edges.range((head, 0)..=(head, usize::MAX)).next().map(|(_, wait)| *wait)
     }
-    /// Whether thread blocks wait for others.
-    pub(crate) fn between_blocks(&self) -> bool {
-        self.edges.values().any(|wait| wait.is_global)
+    /// Where thread blocks wait for others: a block that leads back to the head of the loop.
+    pub(crate) fn between_blocks(&self) -> Option<usize> {
+        self.edges.iter().find(|(_, wait)| wait.is_global).map(|(&(_, tail), _)| tail)
     }
 }
 

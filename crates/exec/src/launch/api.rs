@@ -7,6 +7,7 @@ use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
 use roundonce_ir::{Program, Sampler, place_name};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What an assembler may do with products that an addition alone uses, where the source leaves it open.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -68,8 +69,9 @@ pub struct Options {
     pub check_races: bool,
     /// The thread, counted through the grid (block by block, x first), whose instructions are recorded.
     pub trace_lane: Option<u64>,
-    /// Only this block runs, counted through the grid, x first.
-    pub only_block: Option<u64>,
+    /// Only these blocks run, counted through the grid, x first. Their numbers and the grid's size are those of the whole
+    /// launch; what lies beyond the grid is left out.
+    pub blocks: Option<Range<u64>>,
     /// Instructions are counted by line.
     pub count_lines: bool,
     /// NaN, infinite, subnormal and inexact results are counted by instruction, in one thread.
@@ -100,7 +102,7 @@ impl Default for Options {
             threads: 1,
             check_races: false,
             trace_lane: None,
-            only_block: None,
+            blocks: None,
             count_lines: false,
             count_exceptions: false,
             shadow: None,

@@ -1,10 +1,12 @@
 //! Arguments and variables laid out in global memory, and the limits of a launch.
 
+use super::accesses::Accesses;
 use super::api::{Arg, Options, RunError};
+use super::bytes::Bytes;
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
-    Buffer, Image, LANES, LaunchConfig, Layout, MayWrite, PlacedImage, THREADS, WINDOW, handle, image_parameters,
-    read_element, write_element,
+    Buffer, Image, LANES, LOCAL_WINDOW, LaunchConfig, Layout, MayWrite, Origins, PARAM_WINDOW, PlacedImage,
+    SHARED_WINDOW, THREADS, WINDOW, handle, image_parameters, read_element, write_element,
 };
 use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Variable};
 
@@ -97,7 +99,7 @@ impl GlobalMemory {
         register_limit: u64,
     ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
         let fail = |message: String| Err(RunError::usage(&kernel.name, message));
-        let may_write = MayWrite::of(kernel);
+        let may_write = MayWrite::of(kernel, &Origins::of(kernel, &are_memory(&args)));
         let mut memory = GlobalMemory {
             layout: Layout::default(),
             words: Vec::new(),
@@ -155,7 +157,7 @@ impl GlobalMemory {
             check_races: options.check_races,
             trace_lane: options.trace_lane,
             observed: options.observed(),
-            only_block: options.only_block,
+            blocks: options.blocks.clone(),
             count_lines: options.count_lines,
             native: options.engine.machine(),
             variables,
@@ -253,6 +255,73 @@ impl GlobalMemory {
         addresses
     }
 
+    /// Marks so far away from all memory, for each segment in its order, zero; and for the windows, whose accesses by generic
+    /// addresses leave marks too.
+    fn add_marks(&mut self, windows: [(u64, u64); 3], distance: u64) {
+        let segments = self.layout.segments[..self.args.len()].iter().map(|segment| (segment.base, segment.bytes));
+        for (base, bytes) in windows.into_iter().chain(segments.collect::<Vec<_>>()) {
+            self.words.push(vec![0; bytes.div_ceil(4) as usize]);
+            self.layout.add_at(base + distance, bytes);
+            self.written.push(true);
+        }
+    }
+
+    /// The same for what is written, and where it is asked for for what is read.
+    pub(super) fn mark(
+        &mut self,
+        kernel: &Kernel,
+        sizes: &Sizes,
+        (distance, reads): (u64, bool),
+    ) -> Result<(), RunError> {
+        if self.layout.end() > distance {
+            return Err(RunError::usage(&kernel.name, "the buffers are too large for a part of a launch".to_owned()));
+        }
+        let shared = u64::from(kernel.shared_bytes) + u64::from(sizes.dynamic_shared);
+        let windows = [
+            (SHARED_WINDOW, shared),
+            (LOCAL_WINDOW, kernel.local_bytes.into()),
+            (PARAM_WINDOW, kernel.param_bytes.into()),
+        ];
+        for copy in 1..=1 + u64::from(reads) {
+            self.add_marks(windows, copy * distance);
+        }
+        Ok(())
+    }
+
+    /// What the marks say, by segment.
+    pub(super) fn accesses(&self) -> Vec<Accesses> {
+        let count = self.args.len();
+        let of = |copy: usize, segment: usize| {
+            let words = self.words.get(count + copy * (3 + count) + 3 + segment);
+            words.map_or_else(Bytes::default, |words| Bytes::marked(words))
+        };
+        let segments = self.layout.segments[..count].iter().zip(&self.args).enumerate();
+        let accesses = segments.map(|(index, (segment, argument))| Accesses {
+            name: segment.name.clone(),
+            argument: *argument,
+            written: of(0, index),
+            read: of(1, index),
+        });
+        accesses.collect()
+    }
+
+    /// What may not be written, and is: an image, or a buffer that no address of the kernel's should lead to.
+    pub(super) fn written_unawares<'a>(
+        &self,
+        accesses: &'a [Accesses],
+        config: &LaunchConfig,
+        may_write: MayWrite,
+    ) -> Option<&'a str> {
+        let may_write = |index: usize| match self.args[index] {
+            Some(argument) => may_write.param(argument),
+            None => may_write.variables(),
+        };
+        let is_image = |index: usize| config.images.iter().any(|image| image.segment == index);
+        let mut all = accesses.iter().enumerate();
+        let found = all.find(|(index, it)| !it.written.is_empty() && (is_image(*index) || !may_write(*index)));
+        found.map(|(_, it)| it.name.as_str())
+    }
+
     /// The floats that stand at some addresses, by argument and offset; those whose bits were overwritten are left out.
     pub(super) fn elements(
         &self,
@@ -285,6 +354,11 @@ impl GlobalMemory {
     }
 }
 
+/// Which arguments are memory.
+pub(super) fn are_memory(args: &[Arg]) -> Vec<bool> {
+    args.iter().map(|arg| matches!(arg, Arg::Buffer(_) | Arg::Image(_))).collect()
+}
+
 /// As many arguments as parameters.
 pub(super) fn check_count(kernel: &Kernel, count: usize) -> Result<(), RunError> {
     if count == kernel.params.len() {
@@ -295,21 +369,22 @@ pub(super) fn check_count(kernel: &Kernel, count: usize) -> Result<(), RunError>
     Err(RunError::usage(&kernel.name, message))
 }
 
-/// Whether all that the launch will allocate is within the limit, before any of it is allocated.
+/// Whether all that the launch will allocate, global memory so many times, is within the limit, before any of it is
+/// allocated.
 pub(super) fn check_memory(
     program: &Program,
     kernel: &Kernel,
     sizes: &Sizes,
     args: &[Arg],
     options: &Options,
-    workers: usize,
+    (workers, copies): (usize, u64),
 ) -> Result<u64, RunError> {
     let buffers = args.iter().map(|arg| match arg {
         Arg::Buffer(buffer) | Arg::Image(Image { data: buffer, .. }) => buffer.len() as u64,
         _ => 0,
     });
     let variables = program.variables.iter().map(|variable| variable.size);
-    let global = buffers.chain(variables).fold(0u64, u64::saturating_add);
+    let global = buffers.chain(variables).fold(0u64, u64::saturating_add).saturating_mul(copies);
     let shared = u64::from(kernel.shared_bytes) + u64::from(sizes.dynamic_shared);
     let of_batch = (shared + u64::from(kernel.local_bytes)) * LANES as u64;
     let all = global.saturating_add(of_batch * workers as u64);

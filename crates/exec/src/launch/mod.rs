@@ -1,18 +1,25 @@
 //! The public interface: a launch, its options, its report.
 //!
 //! The top floor: it lays out memory (`arguments`), and gives batches of thread blocks to workers (`workers`), each of
-//! which has an [interpreter](crate::interp).
+//! which has an [interpreter](crate::interp). `part` runs some of the blocks and says what they accessed (`marks`, `bytes`, `accesses`).
 
+mod accesses;
 mod api;
 mod arguments;
+mod bytes;
+mod marks;
+mod part;
 mod shadow;
 mod workers;
 
+pub use accesses::{Accesses, Conflict, conflict};
 pub use api::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
+pub use bytes::Bytes;
+pub use part::Part;
 pub use shadow::{Against, ROUNDING_FACTOR, SPREAD, ShadowReport};
 
-use crate::interp::{Digests, Exceptions, FaultKind};
-use crate::kernel::{Buffer, DecodedKernel};
+use crate::interp::{Digests, Exceptions, FaultKind, Stats};
+use crate::kernel::{Buffer, DecodedKernel, LaunchConfig};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
 use roundonce_ir::{Guard, Kernel, Op, Program, contract, scalarize};
@@ -23,36 +30,12 @@ impl Launch<'_> {
     /// # Errors
     /// The first fault, that of the lowest block. No buffer is returned then.
     pub fn run(self) -> Result<Report, RunError> {
-        let program = self.program;
-        program.verify().map_err(|invalid| RunError {
-            kind: FaultKind::Invalid,
-            message: invalid.message,
-            kernel: invalid.kernel,
-            line: invalid.line,
-            is_address: false,
-            instruction: String::new(),
-            thread: None,
-        })?;
-        let Some(kernel) = program.kernel(self.entry) else {
-            let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-            let message = match self.entry {
-                Some(name) => format!("there is no kernel `{name}`; there are: {}", names.join(", ")),
-                None if names.is_empty() => "there is no kernel".to_owned(),
-                None => format!("which kernel? there are: {}", names.join(", ")),
-            };
-            return Err(RunError::usage(self.entry.unwrap_or_default(), message));
-        };
-        let Launch { grid, block, args, dynamic_shared, options, .. } = self;
-        arguments::check_count(kernel, args.len())?;
-        let own = arguments::SharedArguments::of(kernel, &args)?;
-        let sizes = Sizes { grid, block, dynamic_shared: dynamic_shared.saturating_add(own.bytes) };
-        sizes.check(kernel)?;
+        let (program, kernel, sizes) = (self.program, self.kernel()?, self.sizes(&self.args)?);
+        let Launch { args, options, .. } = self;
         if options.contract == Contract::None {
             return run_kernel(program, kernel, &sizes, args, &options);
         }
-        let mut fused_kernel = kernel.clone();
-        let locs = contract(&mut fused_kernel);
-        let lines: Vec<u32> = locs.iter().map(|&loc| kernel.source_locs[loc as usize].line).collect();
+        let (fused_kernel, lines) = fused(kernel);
         let mut report = if options.contract == Contract::Fuse {
             run_kernel(program, &fused_kernel, &sizes, args, &options)?
         } else {
@@ -64,6 +47,49 @@ impl Launch<'_> {
         report.fused = lines;
         Ok(report)
     }
+}
+
+impl<'a> Launch<'a> {
+    /// The kernel that is meant, of a program that is one.
+    fn kernel(&self) -> Result<&'a Kernel, RunError> {
+        let program = self.program;
+        program.verify().map_err(|invalid| RunError {
+            kind: FaultKind::Invalid,
+            message: invalid.message,
+            kernel: invalid.kernel,
+            line: invalid.line,
+            is_address: false,
+            instruction: String::new(),
+            thread: None,
+        })?;
+        program.kernel(self.entry).ok_or_else(|| {
+            let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+            let message = match self.entry {
+                Some(name) => format!("there is no kernel `{name}`; there are: {}", names.join(", ")),
+                None if names.is_empty() => "there is no kernel".to_owned(),
+                None => format!("which kernel? there are: {}", names.join(", ")),
+            };
+            RunError::usage(self.entry.unwrap_or_default(), message)
+        })
+    }
+
+    /// Its sizes with these arguments.
+    fn sizes(&self, args: &[Arg]) -> Result<Sizes, RunError> {
+        let kernel = self.kernel()?;
+        arguments::check_count(kernel, args.len())?;
+        let own = arguments::SharedArguments::of(kernel, args)?;
+        let dynamic_shared = self.dynamic_shared.saturating_add(own.bytes);
+        let sizes = Sizes { grid: self.grid, block: self.block, dynamic_shared };
+        sizes.check(kernel)?;
+        Ok(sizes)
+    }
+}
+
+/// The kernel with everything fused that may be, and the lines of these additions.
+fn fused(kernel: &Kernel) -> (Kernel, Vec<u32>) {
+    let mut fused = kernel.clone();
+    let locs = contract(&mut fused);
+    (fused, locs.iter().map(|&loc| kernel.source_locs[loc as usize].line).collect())
 }
 
 /// Where two runs' buffers differ.
@@ -87,24 +113,46 @@ fn run_kernel(
     options: &Options,
 ) -> Result<Report, RunError> {
     let kernel = &*scalarize(kernel);
+    let code = decoded(program, kernel, options);
+    let workers = workers(&code, sizes, options);
+    let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, (workers, 1))?;
+    let count = args.len();
+    let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
+    let stats = execute(&code, &config, &mut memory, workers)?;
+    Ok(report(kernel, stats, memory, count))
+}
+
+fn decoded<'p>(program: &'p Program, kernel: &'p Kernel, options: &Options) -> DecodedKernel<'p> {
     let compiles = |op: &Op, guard: Option<Guard>| native::is_supported(op, guard.is_some());
-    let code = DecodedKernel::new(program, kernel, options.profile, compiles);
+    DecodedKernel::new(program, kernel, options.profile, compiles)
+}
+
+/// How many workers a launch has.
+fn workers(code: &DecodedKernel<'_>, sizes: &Sizes, options: &Options) -> usize {
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
     // More than there are blocks, or than the pool runs at a time, would only wait. To ask the pool starts it.
     let wanted = options.threads.min(blocks);
-    let workers = if wanted <= 1 || options.observed().any() || code.blocks_communicate() {
+    if wanted <= 1 || options.observed().any() || code.communication().is_some() {
         1
     } else {
         wanted.min(4 * rayon::current_num_threads())
-    };
-    let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
-    let count = args.len();
-    let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
-    let stats = if workers == 1 {
-        workers::run_serial(&code, &config, &mut memory)?
-    } else {
-        workers::run_parallel(&code, &config, &mut memory, workers)?
-    };
+    }
+}
+
+fn execute(
+    code: &DecodedKernel<'_>,
+    config: &LaunchConfig,
+    memory: &mut GlobalMemory,
+    workers: usize,
+) -> Result<Stats, RunError> {
+    match workers {
+        1 => workers::run_serial(code, config, memory),
+        _ => workers::run_parallel(code, config, memory, workers),
+    }
+}
+
+/// What a launch of so many arguments left.
+fn report(kernel: &Kernel, stats: Stats, memory: GlobalMemory, count: usize) -> Report {
     let mut report = Report::default();
     if let Some(observers) = stats.observers {
         report.exceptions = observers.exceptions.map(Exceptions::into_list).unwrap_or_default();
@@ -123,5 +171,5 @@ fn run_kernel(
     for (loc, times) in stats.locs {
         *report.lines.entry(kernel.source_locs[loc as usize].line).or_default() += times;
     }
-    Ok(report)
+    report
 }

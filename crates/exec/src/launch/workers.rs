@@ -22,9 +22,11 @@ struct Batches {
 impl Batches {
     fn new(code: &DecodedKernel<'_>, config: &LaunchConfig, workers: usize) -> Batches {
         let all: u64 = config.grid.iter().map(|&axis| u64::from(axis)).product();
-        let (start, end) = config.only_block.map_or((0, all), |only| (only.min(all), only.saturating_add(1).min(all)));
+        let (start, end) =
+            config.blocks.as_ref().map_or((0, all), |blocks| (blocks.start.min(all), blocks.end.min(all)));
+        let end = end.max(start);
         // Full batches, but enough of them for every worker.
-        let most = if code.waits.between_blocks() { WAITING } else { u64::MAX };
+        let most = if code.waits.between_blocks().is_some() { WAITING } else { u64::MAX };
         let fitting = most.min((LANES / config.threads()) as u64);
         Batches { start, end, per_batch: fitting.min((end - start).div_ceil(workers as u64)).max(1) }
     }
@@ -242,9 +244,6 @@ pub(super) fn run_parallel(
         let _ = sender.send(work());
     });
     drop(sender);
-    if let Some((_, error)) = failure.into_inner().unwrap_or(None) {
-        return Err(error);
-    }
     memory.words = segments
         .into_iter()
         .map(|segment| match segment {
@@ -252,6 +251,9 @@ pub(super) fn run_parallel(
             SharedSegment::Atomic(words) => words.into_iter().map(AtomicU32::into_inner).collect(),
         })
         .collect();
+    if let Some((_, error)) = failure.into_inner().unwrap_or(None) {
+        return Err(error);
+    }
     let mut all = Stats::default();
     for stats in all_stats {
         all.merge(stats);

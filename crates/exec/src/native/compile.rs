@@ -171,7 +171,7 @@ impl CompiledRegion {
     /// global memory, at numbers that one register holds, and where one loads what another stores, both in even steps. Where
     /// lanes part, all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
-        if a.access == Access::Load && b.access == Access::Load {
+        if a.access == b.access && a.access != Access::Store {
             return false;
         }
         let is_divergent = !self.exit_words.is_empty();
@@ -180,7 +180,7 @@ impl CompiledRegion {
             return false;
         }
         let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else {
-            let stores = a.access == Access::Store && b.access == Access::Store;
+            let stores = a.access != Access::Load && b.access != Access::Load;
             return is_divergent || !stores && self.has_even_steps(a) && self.has_even_steps(b);
         };
         if self.redefined[reg.0 as usize] {

@@ -54,6 +54,8 @@ pub(super) mod record {
 pub(super) enum Access {
     Load,
     Store,
+    /// A store whose bits are all ones: of several it does not matter which comes first.
+    StoreOnes,
 }
 
 /// An instruction that accesses memory. For global memory the frame holds its inline cache, three words: the segment's

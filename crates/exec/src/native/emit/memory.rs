@@ -272,10 +272,13 @@ impl Emitter<'_> {
         if !fits {
             return Err(EmitError::Unsupported);
         }
+        let ones = u64::MAX >> (64 - bytes * 8);
+        let is_ones = |value: &Operand| matches!(value, Operand::Imm(bits) if bits & ones == ones);
+        let access = if values.iter().all(is_ones) { Access::StoreOnes } else { Access::Store };
         if self.is_scattered(*address, *space) {
-            return self.check_lanes(Access::Store, *space, (*bytes, values.len()), *address, *offset);
+            return self.check_lanes(access, *space, (*bytes, values.len()), *address, *offset);
         }
-        self.check(Access::Store, *space, *bytes, values.len(), *address, *offset)
+        self.check(access, *space, *bytes, values.len(), *address, *offset)
     }
 
     /// A store, or an atomic, that has been checked.
