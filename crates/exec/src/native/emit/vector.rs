@@ -268,24 +268,27 @@ impl Emitter<'_> {
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
         let vectors = self.shapes.lanes / self.machine().lanes();
-        if self.machine() == Machine::Avx2 {
+        if self.machine() != Machine::Avx512 {
             let (ecx, edx) = (Register::ECX, Register::EDX);
+            let lanes = self.machine().lanes();
+            let of_word = 64 / lanes;
             for vector in 0..vectors {
                 // RDX collects the bits of 64 lanes.
-                let at = 8 * (vector % 8) as u32;
+                let at = lanes * (vector % of_word);
                 for half in 0..=usize::from(width == Width::B64) {
                     one(self, Part { vector, half }, k2)?;
-                    if at + half as u32 == 0 {
+                    if at + half == 0 {
                         self.asm.bits_of_mask(k2, edx, width == Width::B64);
                         continue;
                     }
                     self.asm.bits_of_mask(k2, ecx, width == Width::B64);
-                    self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, Register::RCX, at + 4 * half as u32));
+                    let up = (at + half * lanes / 2) as u32;
+                    self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, Register::RCX, up));
                     self.asm.rr(Code::Or_r64_rm64, Register::RDX, Register::RCX);
                 }
-                if vector % 8 == 7 || vector + 1 == vectors {
+                if vector % of_word == of_word - 1 || vector + 1 == vectors {
                     self.asm.rr(Code::Mov_r64_rm64, Register::RAX, Register::RDX);
-                    self.set_mask_word(d, to, vector as i64 / 8);
+                    self.set_mask_word(d, to, (vector / of_word) as i64);
                 }
             }
             return Ok(());

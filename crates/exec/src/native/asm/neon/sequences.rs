@@ -1,0 +1,662 @@
+//! Vector instructions, and the sequences for those that A64 takes several for.
+
+use super::forms::*;
+use super::plain::{Fused, Plain, fused, plain};
+use super::{
+    AsmError, LOAD_HALF, LOAD_QUARTER, Lanes, Neon, STORE_HALF, STORE_QUARTER, T, U, W, X16, X17, general, memory_of,
+    vector,
+};
+use crate::native::asm::direction_of;
+use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
+use roundonce_arith::Rounding;
+
+/// The direction of an immediate operand.
+fn direction_in(i: &Instruction) -> Rounding {
+    match i.immediate8() & 3 {
+        0 => Rounding::NearestEven,
+        1 => Rounding::Down,
+        2 => Rounding::Up,
+        _ => Rounding::TowardZero,
+    }
+}
+/// One of the forms of each direction: to nearest, down, up, toward zero.
+fn directed(direction: Rounding, forms: [u32; 4]) -> u32 {
+    forms[super::direction_number(direction) as usize]
+}
+fn lanes_of(wide: bool) -> Lanes {
+    if wide { Lanes::Doubles } else { Lanes::Words }
+}
+
+impl Neon {
+    pub(super) fn vector_instruction(&mut self, i: &Instruction) -> Result<(), AsmError> {
+        use Code as K;
+        let code = i.code();
+        if let Some(plain) = plain(code) {
+            return self.plain(i, plain);
+        }
+        if let Some(fused) = fused(code) {
+            return self.fused(i, fused);
+        }
+        let none = AsmError::NoCounterpart(code);
+        match code {
+            K::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae => self.float_mask(i, false),
+            K::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae => self.float_mask(i, true),
+            K::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8 => self.integer_mask(i, i.immediate8(), true, false),
+            K::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8 => self.integer_mask(i, i.immediate8(), false, false),
+            K::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8 => self.integer_mask(i, i.immediate8(), true, true),
+            K::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8 => self.integer_mask(i, i.immediate8(), false, true),
+            K::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32 => self.integer_mask(i, 0, true, false),
+            K::EVEX_Vpcmpeqq_kr_k1_zmm_zmmm512b64 => self.integer_mask(i, 0, true, true),
+            K::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32 => self.test_mask(i, false, true),
+            K::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32 => self.test_mask(i, false, false),
+            K::EVEX_Vptestnmq_kr_k1_zmm_zmmm512b64 => self.test_mask(i, true, false),
+            K::EVEX_Vpmovd2m_kr_zmm => {
+                let (from, to) = (self.vector_of(i, 1)?, self.new_mask(i.op0_register())?);
+                self.right(SSHR_4S, 32, to, from, 31);
+                Ok(())
+            }
+            K::VEX_Kandw_kr_kr_kr | K::VEX_Korw_kr_kr_kr | K::VEX_Kandnw_kr_kr_kr => {
+                let (a, b) = (self.mask(i.op1_register())?, self.mask(i.op2_register())?);
+                let to = self.new_mask(i.op0_register())?;
+                match code {
+                    K::VEX_Kandw_kr_kr_kr => self.op3(AND_16B, to, a, b),
+                    K::VEX_Korw_kr_kr_kr => self.op3(ORR_16B, to, a, b),
+                    _ => self.op3(BIC_16B, to, b, a),
+                }
+                Ok(())
+            }
+            K::VEX_Knotw_kr_kr => {
+                let from = self.mask(i.op1_register())?;
+                let to = self.new_mask(i.op0_register())?;
+                self.op2(NOT_16B, to, from);
+                Ok(())
+            }
+            // All lanes.
+            K::VEX_Kxnorw_kr_kr_kr => {
+                let to = self.new_mask(i.op0_register())?;
+                self.op3(CMEQ_4S, to, to, to);
+                self.full = Some(to);
+                Ok(())
+            }
+            // A number that is all ones or zero.
+            K::VEX_Kmovw_kr_r32 => {
+                let from = general::number(i.op1_register()).ok_or(none)?;
+                let to = self.new_mask(i.op0_register())?;
+                self.op2(DUP_4S, to, from);
+                Ok(())
+            }
+            K::VEX_Kmovw_r32_kr => self.bits_of_mask(i.op1_register(), i.op0_register(), false),
+            K::VEX_Kortestw_kr_kr => {
+                let mask = self.mask(i.op0_register())?;
+                self.op2(UMAXV_4S, U, mask);
+                self.op2(FMOV_WS, X16, U);
+                self.compare_with_zero(X16);
+                Ok(())
+            }
+            K::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32 | K::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64 => {
+                let (to, a, b) = (self.vector_of(i, 0)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Words)?);
+                let mask = self.mask(i.op_mask())?;
+                if to == b {
+                    self.op3(BIF_16B, to, a, mask);
+                } else {
+                    self.copy(to, a);
+                    self.op3(BIT_16B, to, b, mask);
+                }
+                Ok(())
+            }
+            K::EVEX_Vpbroadcastd_zmm_k1z_r32 | K::EVEX_Vpbroadcastq_zmm_k1z_r64 => {
+                let from = general::number(i.op1_register()).ok_or(none)?;
+                let form = if code == K::EVEX_Vpbroadcastd_zmm_k1z_r32 { DUP_4S } else { DUP_2D };
+                let to = self.unmasked(i)?;
+                self.op2(form, to, from);
+                Ok(())
+            }
+            K::EVEX_Vbroadcastss_zmm_k1z_xmmm32 | K::EVEX_Vbroadcastsd_zmm_k1z_xmmm64
+                if i.op_kind(1) == OpKind::Memory =>
+            {
+                let (to, mask) = (self.vector_of(i, 0)?, self.mask_of(i)?);
+                let from = self.exact(&memory_of(i))?;
+                let form = if code == K::EVEX_Vbroadcastss_zmm_k1z_xmmm32 { LD1R_4S } else { LD1R_2D };
+                let result = if mask.is_some() { U } else { to };
+                self.op2(form, result, from);
+                self.merge(to, result, mask);
+                Ok(())
+            }
+            K::EVEX_Vpgatherdd_zmm_k1_vm32z => self.gather(i, [false, false]),
+            K::EVEX_Vpgatherdq_zmm_k1_vm32y => self.gather(i, [false, true]),
+            K::EVEX_Vpgatherqq_zmm_k1_vm64z => self.gather(i, [true, true]),
+            K::EVEX_Vpgatherqd_ymm_k1_vm64z => self.gather(i, [true, false]),
+            K::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8 => self.shift_left(i, SHL_4S, 32),
+            K::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8 => self.shift_left(i, SHL_2D, 64),
+            K::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => self.shift_right(i, USHR_4S, 32),
+            K::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 => self.shift_right(i, USHR_2D, 64),
+            K::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8 => self.shift_right(i, SSHR_4S, 32),
+            K::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8 => self.shift_right(i, SSHR_2D, 64),
+            K::EVEX_Vprord_zmm_k1z_zmmm512b32_imm8 => self.rotate(i, [USHR_4S, SLI_4S], 32),
+            K::EVEX_Vprorq_zmm_k1z_zmmm512b64_imm8 => self.rotate(i, [USHR_2D, SLI_2D], 64),
+            K::EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32 => self.shift_each(i, USHL_4S, None, 32),
+            K::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32 => self.shift_each(i, USHL_4S, Some(NEG_4S), 32),
+            K::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32 => self.shift_each(i, SSHL_4S, Some(NEG_4S), 32),
+            K::EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64 => self.shift_each(i, USHL_2D, None, 64),
+            K::EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64 => self.shift_each(i, USHL_2D, Some(NEG_2D), 64),
+            K::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64 => self.shift_each(i, SSHL_2D, Some(NEG_2D), 64),
+            K::EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64 => self.multiply_halves(i, SMULL_2D),
+            K::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 => self.multiply_halves(i, UMULL_2D),
+            K::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64 => self.multiply_wide(i),
+            K::EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64 => self.extremum(i, CMGT_2D, true, true),
+            K::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64 => self.extremum(i, CMGT_2D, false, true),
+            K::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64 => self.extremum(i, CMHI_2D, true, true),
+            K::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64 => self.extremum(i, CMHI_2D, false, true),
+            // The second operand where one is a NaN or both are zeros.
+            K::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae => self.extremum(i, FCMGT_4S, true, false),
+            K::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae => self.extremum(i, FCMGT_4S, false, false),
+            K::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae => self.extremum(i, FCMGT_2D, true, true),
+            K::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae => self.extremum(i, FCMGT_2D, false, true),
+            // Only to a whole number, without the inexact exception.
+            K::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae if i.immediate8() & 0xfc == 8 => {
+                let (to, from) = (self.unmasked(i)?, self.operand(i, 1, T, Lanes::Words)?);
+                self.op2(directed(direction_in(i), [FRINTN_4S, FRINTM_4S, FRINTP_4S, FRINTZ_4S]), to, from);
+                Ok(())
+            }
+            K::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae if i.immediate8() & 0xfc == 8 => {
+                let (to, from) = (self.unmasked(i)?, self.operand(i, 1, T, Lanes::Doubles)?);
+                self.op2(directed(direction_in(i), [FRINTN_2D, FRINTM_2D, FRINTP_2D, FRINTZ_2D]), to, from);
+                Ok(())
+            }
+            // In the direction that it says, not the environment's.
+            K::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae if i.immediate8() & 4 == 0 => {
+                let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+                self.turn(direction_in(i));
+                self.op2(FCVTN_4H, to, from);
+                Ok(())
+            }
+            K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => self.to_signed(i),
+            // The least number that is too large or not a number becomes the largest, as there; so does one that is negative
+            // there, which is zero here: none comes here.
+            K::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er => {
+                let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+                self.op2(directed(direction_of(i), [FCVTNU_4S, FCVTMU_4S, FCVTPU_4S, FCVTZU_4S]), to, from);
+                Ok(())
+            }
+            K::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae => self.double_to_signed(i),
+            K::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er => {
+                let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+                self.op2(SXTL_2D, to, from);
+                self.op2(SCVTF_2D, to, to);
+                Ok(())
+            }
+            K::EVEX_Vpmovzxbd_zmm_k1z_xmmm128 => self.widen_bytes(i, UXTL_8H, UXTL_4S),
+            K::EVEX_Vpmovsxbd_zmm_k1z_xmmm128 => self.widen_bytes(i, SXTL_8H, SXTL_4S),
+            K::EVEX_Vpmovdw_ymmm256_k1z_zmm => self.narrow(i, false),
+            K::EVEX_Vpmovdb_xmmm128_k1z_zmm => self.narrow(i, true),
+            K::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 => self.permute(i),
+            K::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8 if i.immediate8() == 1 => {
+                let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+                self.op2(UPPER, to, from);
+                Ok(())
+            }
+            K::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if i.immediate8() == 1 => {
+                let (to, low, high) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.vector_of(i, 2)?);
+                self.op3(ZIP1_2D, to, low, high);
+                Ok(())
+            }
+            K::EVEX_Vmovaps_zmmm512_k1z_zmm
+            | K::EVEX_Vmovapd_zmmm512_k1z_zmm
+            | K::EVEX_Vmovdqa32_zmmm512_k1z_zmm
+            | K::EVEX_Vmovups_zmmm512_k1z_zmm
+            | K::EVEX_Vmovupd_zmmm512_k1z_zmm => {
+                let wide = matches!(code, K::EVEX_Vmovapd_zmmm512_k1z_zmm | K::EVEX_Vmovupd_zmmm512_k1z_zmm);
+                self.store_masked(i, wide)
+            }
+            K::EVEX_Vmovups_ymmm256_k1z_ymm if self.mask_of(i)?.is_none() => {
+                let from = self.vector_of(i, 1)?;
+                self.access(STORE_HALF, from, &memory_of(i))
+            }
+            K::EVEX_Vmovd_rm32_xmm | K::EVEX_Vmovq_rm64_xmm if i.op_kind(0) == OpKind::Register => {
+                let to = general::number(i.op0_register()).ok_or(none)?;
+                let from = self.vector_of(i, 1)?;
+                self.op2(if code == K::EVEX_Vmovq_rm64_xmm { FMOV_XD } else { FMOV_WS }, to, from);
+                Ok(())
+            }
+            _ => Err(none),
+        }
+    }
+
+    /// The result of an instruction that has no mask.
+    fn unmasked(&self, i: &Instruction) -> Result<u32, AsmError> {
+        match self.mask_of(i)? {
+            None => self.vector_of(i, 0),
+            Some(_) => Err(AsmError::NoCounterpart(i.code())),
+        }
+    }
+    fn plain(&mut self, i: &Instruction, plain: Plain) -> Result<(), AsmError> {
+        let Plain { form, two, rounds, wide } = plain;
+        if rounds {
+            self.turn(direction_of(i));
+        }
+        let (to, mask) = (self.vector_of(i, 0)?, self.mask_of(i)?);
+        let lanes = match form {
+            UXTL_4S | SXTL_4S | FCVTL_4S => Lanes::Halves,
+            // Nothing loads half a vector of words.
+            UXTL_2D | SXTL_2D | FCVTL_2D if i.op_kind(1) == OpKind::Memory => {
+                return Err(AsmError::NoCounterpart(i.code()));
+            }
+            _ => lanes_of(wide),
+        };
+        if form == ORR_16B && !two && mask.is_none() && i.op_kind(1) == OpKind::Memory {
+            return self.load(to, &memory_of(i), lanes);
+        }
+        let last = self.operand(i, if two { 2 } else { 1 }, T, lanes)?;
+        if form == ORR_16B && !two {
+            self.merge(to, last, mask);
+            return Ok(());
+        }
+        let result = if mask.is_some() { U } else { to };
+        match two {
+            true => {
+                let first = self.vector_of(i, 1)?;
+                self.op3(form, result, first, last);
+            }
+            false => self.op2(form, result, last),
+        }
+        self.merge(to, result, mask);
+        Ok(())
+    }
+    /// A fused multiply-add. A64's adds to the result: the addend is there first, or in a scratch register.
+    fn fused(&mut self, i: &Instruction, fused: Fused) -> Result<(), AsmError> {
+        let Fused { places, negates_product, negates_addend, wide } = fused;
+        self.turn(direction_of(i));
+        let (to, mask) = (self.vector_of(i, 0)?, self.mask_of(i)?);
+        let last = self.operand(i, 2, T, lanes_of(wide))?;
+        let all = [to, self.vector_of(i, 1)?, last];
+        let [x, y, addend] = places.map(|place| all[place as usize]);
+        let form = match (negates_product, wide) {
+            (false, false) => FMLA_4S,
+            (false, true) => FMLA_2D,
+            (true, false) => FMLS_4S,
+            (true, true) => FMLS_2D,
+        };
+        let sum = if mask.is_some() || to == x || to == y { U } else { to };
+        if negates_addend {
+            self.op2(if wide { FNEG_2D } else { FNEG_4S }, sum, addend);
+        } else {
+            self.copy(sum, addend);
+        }
+        self.op3(form, sum, x, y);
+        self.merge(to, sum, mask);
+        Ok(())
+    }
+
+    /// T, in the lanes of the instruction's mask, becomes the mask register that it writes.
+    fn finish_mask(&mut self, i: &Instruction, inverted: bool) -> Result<(), AsmError> {
+        let mask = self.mask_of(i)?;
+        let to = self.new_mask(i.op0_register())?;
+        match (mask, inverted) {
+            (Some(mask), false) => self.op3(AND_16B, to, T, mask),
+            (Some(mask), true) => self.op3(BIC_16B, to, mask, T),
+            (None, false) => self.copy(to, T),
+            (None, true) => self.op2(NOT_16B, to, T),
+        }
+        Ok(())
+    }
+    /// A comparison by the number of its predicate, in the quiet forms.
+    fn float_mask(&mut self, i: &Instruction, wide: bool) -> Result<(), AsmError> {
+        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
+        let (equal, greater, not_less) =
+            if wide { (FCMEQ_2D, FCMGT_2D, FCMGE_2D) } else { (FCMEQ_4S, FCMGT_4S, FCMGE_4S) };
+        // The one comparison, or two of which one holds; and whether the others are meant.
+        let (first, second, inverted) = match i.immediate8() {
+            0x00 => ((equal, a, b), None, false),
+            0x04 => ((equal, a, b), None, true),
+            0x11 => ((greater, b, a), None, false),
+            0x15 => ((greater, b, a), None, true),
+            0x12 => ((not_less, b, a), None, false),
+            0x16 => ((not_less, b, a), None, true),
+            0x1e => ((greater, a, b), None, false),
+            0x1a => ((greater, a, b), None, true),
+            0x1d => ((not_less, a, b), None, false),
+            0x19 => ((not_less, a, b), None, true),
+            0x0c => ((greater, a, b), Some((greater, b, a)), false),
+            0x08 => ((greater, a, b), Some((greater, b, a)), true),
+            0x07 | 0x03 if a == b => ((equal, a, a), None, i.immediate8() == 0x03),
+            0x07 => ((not_less, a, b), Some((greater, b, a)), false),
+            0x03 => ((not_less, a, b), Some((greater, b, a)), true),
+            _ => return Err(AsmError::NoCounterpart(i.code())),
+        };
+        self.op3(first.0, T, first.1, first.2);
+        if let Some((form, x, y)) = second {
+            self.op3(form, W, x, y);
+            self.op3(ORR_16B, T, T, W);
+        }
+        self.finish_mask(i, inverted)
+    }
+    fn integer_mask(&mut self, i: &Instruction, predicate: u8, signed: bool, wide: bool) -> Result<(), AsmError> {
+        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
+        let (greater, not_less) = match (signed, wide) {
+            (true, false) => (CMGT_4S, CMGE_4S),
+            (true, true) => (CMGT_2D, CMGE_2D),
+            (false, false) => (CMHI_4S, CMHS_4S),
+            (false, true) => (CMHI_2D, CMHS_2D),
+        };
+        let equal = if wide { CMEQ_2D } else { CMEQ_4S };
+        let (form, x, y) = match predicate {
+            0 | 4 => (equal, a, b),
+            1 => (greater, b, a),
+            2 => (not_less, b, a),
+            5 => (not_less, a, b),
+            6 => (greater, a, b),
+            _ => return Err(AsmError::NoCounterpart(i.code())),
+        };
+        self.op3(form, T, x, y);
+        self.finish_mask(i, predicate == 4)
+    }
+    /// The lanes that have common bits, or have none.
+    fn test_mask(&mut self, i: &Instruction, wide: bool, some: bool) -> Result<(), AsmError> {
+        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
+        self.op3(if wide { CMTST_2D } else { CMTST_4S }, T, a, b);
+        self.finish_mask(i, !some)
+    }
+    /// The lesser or the greater; where neither is, the second operand.
+    fn extremum(&mut self, i: &Instruction, greater: u32, least: bool, wide: bool) -> Result<(), AsmError> {
+        let (to, a, b) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
+        let (x, y) = if least { (b, a) } else { (a, b) };
+        self.op3(greater, T, x, y);
+        self.op3(BSL_16B, T, a, b);
+        self.copy(to, T);
+        Ok(())
+    }
+
+    /// A shift to the right by less than the lanes' bits.
+    fn right(&mut self, form: u32, bits: u32, to: u32, from: u32, count: u32) {
+        match count {
+            0 => self.copy(to, from),
+            _ => self.op2(form + ((bits - count) << 16), to, from),
+        }
+    }
+    fn shift_left(&mut self, i: &Instruction, form: u32, bits: u32) -> Result<(), AsmError> {
+        let (to, from) = (self.unmasked(i)?, self.operand(i, 1, T, Lanes::Words)?);
+        let count = Some(u32::from(i.immediate8())).filter(|&count| count < bits);
+        let count = count.ok_or(AsmError::NoCounterpart(i.code()))?;
+        self.op2(form + (count << 16), to, from);
+        Ok(())
+    }
+    fn shift_right(&mut self, i: &Instruction, form: u32, bits: u32) -> Result<(), AsmError> {
+        let (to, from) = (self.unmasked(i)?, self.operand(i, 1, T, Lanes::Words)?);
+        let count = Some(u32::from(i.immediate8())).filter(|&count| count < bits);
+        let count = count.ok_or(AsmError::NoCounterpart(i.code()))?;
+        self.right(form, bits, to, from, count);
+        Ok(())
+    }
+    /// A rotation to the right by a constant.
+    fn rotate(&mut self, i: &Instruction, [right, insert_left]: [u32; 2], bits: u32) -> Result<(), AsmError> {
+        let (to, from, count) = (self.unmasked(i)?, self.vector_of(i, 1)?, u32::from(i.immediate8()) % bits);
+        self.right(right, bits, T, from, count);
+        if count > 0 {
+            self.op2(insert_left + ((bits - count) << 16), T, from);
+        }
+        self.copy(to, T);
+        Ok(())
+    }
+    /// Shifts by counts of 32 bits, zeros above, those of the width or more as by the width; A64's are to the left, or
+    /// negative.
+    fn shift_each(&mut self, i: &Instruction, form: u32, negate: Option<u32>, bits: u32) -> Result<(), AsmError> {
+        let (to, from, count) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Words)?);
+        self.word(MOVI_4S | (bits & 0x1f) << 5 | (bits >> 5) << 16 | T);
+        self.op3(UMIN_4S, T, T, count);
+        if let Some(negate) = negate {
+            self.op2(negate, T, T);
+        }
+        self.op3(form, to, from, T);
+        Ok(())
+    }
+    /// Products of the lower halves of 64-bit lanes.
+    fn multiply_halves(&mut self, i: &Instruction, form: u32) -> Result<(), AsmError> {
+        let (to, a, b) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Doubles)?);
+        self.op2(XTN_2S, T, a);
+        self.op2(XTN_2S, U, b);
+        self.op3(form, to, T, U);
+        Ok(())
+    }
+    /// The low 64 bits of products of 64 bits, lane by lane.
+    fn multiply_wide(&mut self, i: &Instruction) -> Result<(), AsmError> {
+        let (to, a, b) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Doubles)?);
+        for lane in [0, 1] {
+            self.op2(UMOV_D + (lane << 20), X16, a);
+            self.op2(UMOV_D + (lane << 20), X17, b);
+            self.op3(MUL_X, X16, X16, X17);
+            self.op2(INS_D + (lane << 20), T, X16);
+        }
+        self.copy(to, T);
+        Ok(())
+    }
+
+    /// f32 rounded to signed numbers; what is out of range, or a NaN, becomes the least one.
+    fn to_signed(&mut self, i: &Instruction) -> Result<(), AsmError> {
+        let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+        // 2^31 is 0x4f000000.
+        self.word(MOVI_4S_24 | (0x4f & 0x1f) << 5 | (0x4f >> 5) << 16 | T);
+        self.op3(FCMGT_4S, T, T, from);
+        self.word(MOVI_4S_24 | (0x80 >> 5) << 16 | U);
+        self.op2(directed(direction_of(i), [FCVTNS_4S, FCVTMS_4S, FCVTPS_4S, FCVTZS_4S]), W, from);
+        self.op3(BSL_16B, T, W, U);
+        self.copy(to, T);
+        Ok(())
+    }
+    /// f64 to signed numbers of 32 bits toward zero; what is out of range, or a NaN, becomes the least one.
+    fn double_to_signed(&mut self, i: &Instruction) -> Result<(), AsmError> {
+        let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+        self.op2(FCVTZS_2D, T, from);
+        self.op2(XTN_2S, U, T);
+        self.op2(SXTL_2D, W, U);
+        self.op3(CMEQ_2D, W, W, T);
+        self.op3(FCMEQ_2D, T, from, from);
+        self.op3(AND_16B, W, W, T);
+        self.op2(XTN_2S, W, W);
+        self.word(MOVI_4S_24 | (0x80 >> 5) << 16 | T);
+        self.op3(BSL_16B, W, U, T);
+        self.copy(to, W);
+        Ok(())
+    }
+    fn widen_bytes(&mut self, i: &Instruction, first: u32, second: u32) -> Result<(), AsmError> {
+        let to = self.unmasked(i)?;
+        let from = match i.op_kind(1) {
+            OpKind::Memory => {
+                self.access(LOAD_QUARTER, T, &memory_of(i))?;
+                T
+            }
+            _ => self.vector_of(i, 1)?,
+        };
+        self.op2(first, T, from);
+        self.op2(second, to, T);
+        Ok(())
+    }
+    /// The low halves or bytes of 32-bit lanes side by side: in a register, or in memory.
+    fn narrow(&mut self, i: &Instruction, to_bytes: bool) -> Result<(), AsmError> {
+        let (from, mask) = (self.vector_of(i, 1)?, self.mask_of(i)?);
+        let to = if i.op_kind(0) == OpKind::Memory { U } else { self.unmasked(i)? };
+        self.op2(XTN_4H, U, from);
+        if to_bytes {
+            self.op2(XTN_8B, U, U);
+        }
+        match (i.op_kind(0), mask) {
+            (OpKind::Memory, Some(mask)) => {
+                let form = if to_bytes { ST1_B } else { ST1_H };
+                self.store_lanes(&memory_of(i), U, mask, form, if to_bytes { 1 } else { 2 })
+            }
+            (OpKind::Memory, None) if to_bytes => self.access(STORE_QUARTER, U, &memory_of(i)),
+            (OpKind::Memory, None) => self.store(&memory_of(i), U, Lanes::Halves),
+            _ => {
+                self.copy(to, U);
+                Ok(())
+            }
+        }
+    }
+    /// Lanes of 32 bits by their numbers, which are less than 4.
+    fn permute(&mut self, i: &Instruction) -> Result<(), AsmError> {
+        let (to, places, from, mask) =
+            (self.vector_of(i, 0)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Words)?, self.mask_of(i)?);
+        // The numbers of the lane's bytes: four times its own, and 0 to 3.
+        self.word(MOVI_16B | 4 << 5 | T);
+        self.op3(MUL_4S, T, T, places);
+        self.constant(X16, 0x0302_0100);
+        self.op2(DUP_4S, W, X16);
+        self.op3(ADD_4S, T, T, W);
+        self.op3(TBL_16B, T, from, T);
+        self.merge(to, T, mask);
+        Ok(())
+    }
+
+    fn store_masked(&mut self, i: &Instruction, wide: bool) -> Result<(), AsmError> {
+        let (to, from, mask) = (memory_of(i), self.vector_of(i, 1)?, self.mask_of(i)?);
+        match mask {
+            None => self.store(&to, from, lanes_of(wide)),
+            // The frame is this code's alone.
+            Some(mask) if to.base == super::FRAME => {
+                self.load(T, &to, Lanes::Words)?;
+                self.op3(BIT_16B, T, from, mask);
+                self.store(&to, T, Lanes::Words)
+            }
+            // What other threads may write next to it is left alone.
+            Some(mask) => {
+                let (form, bytes) = if wide { (ST1_D, 8) } else { (ST1_S, 4) };
+                self.store_lanes(&to, from, mask, form, bytes)
+            }
+        }
+    }
+    /// Stores the elements of a mask's lanes. The mask has as many lanes as there are elements, but those of less than 4 bytes
+    /// have 4.
+    fn store_lanes(&mut self, to: &MemoryOperand, from: u32, mask: u32, form: u32, bytes: u32) -> Result<(), AsmError> {
+        let mut base = self.exact(to)?;
+        for lane in 0..16 / bytes.max(4) {
+            if lane > 0 {
+                self.word(ADD_X_IMM | bytes << 10 | base << 5 | X16);
+                base = X16;
+            }
+            let skip = self.skip_lane(mask, lane, bytes == 8);
+            self.op2(in_lane(form, bytes, lane), from, base);
+            self.land(skip);
+        }
+        Ok(())
+    }
+    /// Jumps over a lane that is not in a mask.
+    fn skip_lane(&mut self, mask: u32, lane: u32, wide: bool) -> Option<usize> {
+        if self.full == Some(mask) {
+            return None;
+        }
+        self.op2(UMOV_S + (lane << if wide { 20 } else { 19 }), X17, mask);
+        Some(self.skip_if_zero(X17))
+    }
+    /// A gather, lane by lane: whether the indices and whether the elements have 64 bits.
+    fn gather(&mut self, i: &Instruction, [wide_index, wide]: [bool; 2]) -> Result<(), AsmError> {
+        let none = || AsmError::NoCounterpart(i.code());
+        let (to, memory, mask) = (self.vector_of(i, 0)?, memory_of(i), self.mask_of(i)?.ok_or_else(none)?);
+        let index = vector(memory.index).filter(|_| memory.scale == 1).ok_or_else(none)?;
+        let base = self.exact(&MemoryOperand { index: Register::None, ..memory })?;
+        let lanes = if wide || wide_index { 2 } else { 4 };
+        for lane in 0..lanes {
+            let skip = self.skip_lane(mask, lane, lanes == 2);
+            match wide_index {
+                true => self.op2(UMOV_D + (lane << 20), X17, index),
+                false => self.op2(SMOV_S + (lane << 19), X17, index),
+            }
+            self.op3(ADD_X_LSL, X17, base, X17);
+            let (form, bytes) = if wide { (LD1_D, 8) } else { (LD1_S, 4) };
+            self.op2(in_lane(form, bytes, lane), to, X17);
+            self.land(skip);
+        }
+        Ok(())
+    }
+
+    /// A mask register from bits in the frame: `bits` is the word that holds them, `lanes` has the bit of each lane.
+    pub(in crate::native::asm) fn mask_from_bits(
+        &mut self,
+        to: Register,
+        bits: &MemoryOperand,
+        lanes: &MemoryOperand,
+        wide: bool,
+    ) -> Result<(), AsmError> {
+        let to = self.new_mask(to)?;
+        self.load(T, lanes, Lanes::Words)?;
+        let from = self.exact(bits)?;
+        self.op2(if wide { LD1R_2D } else { LD1R_4S }, to, from);
+        self.op3(if wide { CMTST_2D } else { CMTST_4S }, to, to, T);
+        Ok(())
+    }
+    /// The bits of a mask's lanes, 4 or 2, in a general register.
+    pub(in crate::native::asm) fn bits_of_mask(
+        &mut self,
+        mask: Register,
+        to: Register,
+        wide: bool,
+    ) -> Result<(), AsmError> {
+        let (mask, to) =
+            (self.mask(mask)?, general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Kmovw_r32_kr))?);
+        let top = if wide {
+            self.right(USHR_2D, 64, U, mask, 63);
+            1
+        } else {
+            // Bit 0 of each half, and the upper lane's above it.
+            self.right(USHR_4S, 32, U, mask, 31);
+            self.op2(USRA_2D + ((64 - 31) << 16), U, U);
+            2
+        };
+        self.op2(UMOV_S, X16, U);
+        self.op2(UMOV_S + (2 << 19), X17, U);
+        self.word(ORR_X_LSL | X17 << 16 | top << 10 | X16 << 5 | to);
+        Ok(())
+    }
+    /// Bytes 0 and 1 from the bits of 8 lanes. `lanes` has the bit of each, `ones` is the byte 1 for each.
+    pub(in crate::native::asm) fn bytes_from_bits(
+        &mut self,
+        to: &MemoryOperand,
+        bits: &MemoryOperand,
+        lanes: &MemoryOperand,
+        ones: &MemoryOperand,
+    ) -> Result<(), AsmError> {
+        let from = self.exact(bits)?;
+        self.op2(LD1R_8B, T, from);
+        self.load(U, lanes, Lanes::Words)?;
+        self.op3(CMTST_16B, T, T, U);
+        self.load(U, ones, Lanes::Words)?;
+        self.op3(AND_16B, T, T, U);
+        self.access(STORE_HALF, T, to)
+    }
+    /// The bits of 8 lanes from bytes that are 0 or not.
+    pub(in crate::native::asm) fn bits_from_bytes(
+        &mut self,
+        to: Register,
+        from: &MemoryOperand,
+    ) -> Result<(), AsmError> {
+        let to = general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Vpmovmskb_r32_xmm))?;
+        self.access(LOAD_HALF, T, from)?;
+        self.op3(CMTST_16B, T, T, T);
+        // Each byte's own bit, and the sum of all.
+        self.constant(X16, 0x8040_2010_0804_0201);
+        self.op2(FMOV_DX, U, X16);
+        self.op3(AND_16B, T, T, U);
+        self.op2(ADDV_8B, T, T);
+        self.op2(FMOV_WS, to, T);
+        Ok(())
+    }
+    /// f32 lanes with all NaNs replaced.
+    pub(in crate::native::asm) fn replace_nans(
+        &mut self,
+        to: Register,
+        from: Register,
+        by: &MemoryOperand,
+    ) -> Result<(), AsmError> {
+        let none = || AsmError::NoCounterpart(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
+        let (to, from) = (vector(to).ok_or_else(none)?, vector(from).ok_or_else(none)?);
+        self.load(U, by, Lanes::Words)?;
+        self.op3(FCMEQ_4S, T, from, from);
+        self.op3(BSL_16B, T, from, U);
+        self.copy(to, T);
+        Ok(())
+    }
+}
+
+/// The form for an element of so many bytes in a lane: of its number the low bits are `size` and `S`, the highest one is `Q`.
+pub(super) const fn in_lane(form: u32, bytes: u32, lane: u32) -> u32 {
+    let place = lane * bytes;
+    form | (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
+}
