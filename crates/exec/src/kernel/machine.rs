@@ -8,7 +8,7 @@ pub(crate) enum Machine {
     Avx512,
     /// With FMA and F16C: x86-64-v3.
     Avx2,
-    /// AArch64's, without extensions.
+    /// AArch64's, without extensions. Under Linux, where programs may say that instructions have changed.
     Neon,
 }
 
@@ -39,7 +39,7 @@ impl Machine {
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
-            cfg!(all(target_arch = "aarch64", target_endian = "little")) && self == Machine::Neon
+            cfg!(all(target_arch = "aarch64", target_endian = "little", target_os = "linux")) && self == Machine::Neon
         }
     }
 

@@ -29,7 +29,7 @@ pub enum Engine {
     Auto,
     /// Native code for AVX2, also where the processor has AVX-512; the interpreter elsewhere.
     Avx2,
-    /// Native code for AArch64; the interpreter elsewhere.
+    /// Native code for AArch64 under Linux; the interpreter elsewhere.
     Neon,
     /// The interpreter alone.
     Interpreter,

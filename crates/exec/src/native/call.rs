@@ -65,27 +65,26 @@ impl Executable {
 /// caches hold.
 #[cfg(target_arch = "aarch64")]
 fn make_visible(code: &[u8]) {
-    let types: u64;
-    // SAFETY: reads a register that programs may read.
-    unsafe { core::arch::asm!("mrs {}, ctr_el0", out(reg) types, options(nomem, nostack, preserves_flags)) };
-    // The lengths of lines, as powers of two of 4 bytes.
-    let (data, instructions) = (4 << (types >> 16 & 15), 4 << (types & 15));
+    use core::arch::asm;
     let lines = |length: usize| {
         let start = code.as_ptr() as usize;
         (start & !(length - 1)..start + code.len()).step_by(length)
     };
-    for line in lines(data) {
-        // SAFETY: writes a line of the caches, in which there is a byte of the slice, to memory.
-        unsafe { core::arch::asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags)) };
+    let types: u64;
+    // SAFETY: reads a register that programs may read, and changes nothing but caches, in lines that have a byte of the slice:
+    // they are written to memory, then instructions are fetched anew from there; each barrier waits for what is before it.
+    unsafe {
+        asm!("mrs {}, ctr_el0", out(reg) types, options(nostack, preserves_flags));
+        // The lengths of lines, as powers of two of 4 bytes.
+        for line in lines(4 << (types >> 16 & 15)) {
+            asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags));
+        }
+        asm!("dsb ish", options(nostack, preserves_flags));
+        for line in lines(4 << (types & 15)) {
+            asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags));
+        }
+        asm!("dsb ish", options(nostack, preserves_flags));
     }
-    // SAFETY: waits until that is done.
-    unsafe { core::arch::asm!("dsb ish", options(nostack, preserves_flags)) };
-    for line in lines(instructions) {
-        // SAFETY: instructions of that line are fetched anew.
-        unsafe { core::arch::asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags)) };
-    }
-    // SAFETY: waits until all processors do.
-    unsafe { core::arch::asm!("dsb ish", options(nostack, preserves_flags)) };
 }
 #[cfg(not(target_arch = "aarch64"))]
 fn make_visible(_: &[u8]) {}

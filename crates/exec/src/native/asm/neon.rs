@@ -10,6 +10,8 @@
 
 mod forms;
 mod general;
+mod lanes;
+mod masks;
 mod plain;
 mod sequences;
 #[cfg(test)]
@@ -105,6 +107,10 @@ enum Lanes {
     Halves,
     Words,
     Doubles,
+}
+
+fn lanes_of(wide: bool) -> Lanes {
+    if wide { Lanes::Doubles } else { Lanes::Words }
 }
 
 impl Neon {

@@ -288,7 +288,7 @@ impl Emitter<'_> {
     }
 
     /// Lanes of f32 in `to`, any NaN for a NaN, flushed if so asked.
-    fn single(&mut self, a: Operand, flush: bool, part: Part, to: Register) -> EmitResult {
+    pub(super) fn single(&mut self, a: Operand, flush: bool, part: Part, to: Register) -> EmitResult {
         let late = operand_state(&self.states, a) & FLUSH_PENDING != 0;
         let x =
             if late { self.canonicalised(a, Width::B32, part, to)? } else { self.register(a, Width::B32, part, to)? };

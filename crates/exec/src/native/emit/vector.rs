@@ -199,10 +199,7 @@ impl Emitter<'_> {
         b: Operand,
     ) -> EmitResult {
         let (width, code, number) = match of {
-            Comparand::Float { format: Format::F32, flush } => {
-                if flush && !self.deferred.daz {
-                    return Err(EmitError::Unsupported);
-                }
+            Comparand::Float { format: Format::F32, .. } => {
                 let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
                 (Width::B32, code, float_predicate(comparison))
             }
@@ -243,8 +240,11 @@ impl Emitter<'_> {
         if matches!(of, Comparand::Float { .. }) && late && !self.deferred.daz {
             return Err(EmitError::Unsupported);
         }
+        // Without `DAZ` operands are flushed by instructions.
+        let flushes = matches!(of, Comparand::Float { flush: true, .. }) && !self.deferred.daz;
         let one = |emit: &mut Self, part: Part, to: Register| -> EmitResult {
             let operand = |emit: &mut Self, arg, scratch| match of {
+                _ if flushes => emit.single(arg, true, part, scratch).map(|()| scratch),
                 Comparand::Float { format, .. } if width == Width::B16 => {
                     emit.widened_half(arg, (format, false), part, scratch).map(|()| scratch)
                 }
@@ -254,7 +254,7 @@ impl Emitter<'_> {
             };
             let x = operand(emit, a, A)?;
             let y = match of {
-                _ if width == Width::B16 => Source::Register(operand(emit, b, B)?),
+                _ if width == Width::B16 || flushes => Source::Register(operand(emit, b, B)?),
                 Comparand::Float { .. } => emit.source(b, width, part, B)?,
                 _ => emit.canonicalised_source(b, width, part, B)?,
             };

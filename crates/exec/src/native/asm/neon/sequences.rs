@@ -2,12 +2,9 @@
 
 use super::forms::*;
 use super::plain::{Fused, Plain, fused, plain};
-use super::{
-    AsmError, LOAD_HALF, LOAD_QUARTER, Lanes, Neon, STORE_HALF, STORE_QUARTER, T, U, W, X16, X17, general, memory_of,
-    vector,
-};
+use super::{AsmError, Lanes, Neon, STORE_HALF, T, U, W, X16, X17, general, lanes_of, memory_of};
 use crate::native::asm::direction_of;
-use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
+use iced_x86::{Code, Instruction, OpKind};
 use roundonce_arith::Rounding;
 
 /// The direction of an immediate operand.
@@ -22,9 +19,6 @@ fn direction_in(i: &Instruction) -> Rounding {
 /// One of the forms of each direction: to nearest, down, up, toward zero.
 fn directed(direction: Rounding, forms: [u32; 4]) -> u32 {
     forms[super::direction_number(direction) as usize]
-}
-fn lanes_of(wide: bool) -> Lanes {
-    if wide { Lanes::Doubles } else { Lanes::Words }
 }
 
 impl Neon {
@@ -171,8 +165,7 @@ impl Neon {
                 Ok(())
             }
             K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => self.to_signed(i),
-            // The least number that is too large or not a number becomes the largest, as there; so does one that is negative
-            // there, which is zero here: none comes here.
+            // What is too large becomes the largest number, as there. Nothing is negative or a NaN, which become zero here.
             K::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er => {
                 let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
                 self.op2(directed(direction_of(i), [FCVTNU_4S, FCVTMU_4S, FCVTPU_4S, FCVTZU_4S]), to, from);
@@ -223,7 +216,7 @@ impl Neon {
     }
 
     /// The result of an instruction that has no mask.
-    fn unmasked(&self, i: &Instruction) -> Result<u32, AsmError> {
+    pub(super) fn unmasked(&self, i: &Instruction) -> Result<u32, AsmError> {
         match self.mask_of(i)? {
             None => self.vector_of(i, 0),
             Some(_) => Err(AsmError::NoCounterpart(i.code())),
@@ -287,75 +280,6 @@ impl Neon {
         Ok(())
     }
 
-    /// T, in the lanes of the instruction's mask, becomes the mask register that it writes.
-    fn finish_mask(&mut self, i: &Instruction, inverted: bool) -> Result<(), AsmError> {
-        let mask = self.mask_of(i)?;
-        let to = self.new_mask(i.op0_register())?;
-        match (mask, inverted) {
-            (Some(mask), false) => self.op3(AND_16B, to, T, mask),
-            (Some(mask), true) => self.op3(BIC_16B, to, mask, T),
-            (None, false) => self.copy(to, T),
-            (None, true) => self.op2(NOT_16B, to, T),
-        }
-        Ok(())
-    }
-    /// A comparison by the number of its predicate, in the quiet forms.
-    fn float_mask(&mut self, i: &Instruction, wide: bool) -> Result<(), AsmError> {
-        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
-        let (equal, greater, not_less) =
-            if wide { (FCMEQ_2D, FCMGT_2D, FCMGE_2D) } else { (FCMEQ_4S, FCMGT_4S, FCMGE_4S) };
-        // The one comparison, or two of which one holds; and whether the others are meant.
-        let (first, second, inverted) = match i.immediate8() {
-            0x00 => ((equal, a, b), None, false),
-            0x04 => ((equal, a, b), None, true),
-            0x11 => ((greater, b, a), None, false),
-            0x15 => ((greater, b, a), None, true),
-            0x12 => ((not_less, b, a), None, false),
-            0x16 => ((not_less, b, a), None, true),
-            0x1e => ((greater, a, b), None, false),
-            0x1a => ((greater, a, b), None, true),
-            0x1d => ((not_less, a, b), None, false),
-            0x19 => ((not_less, a, b), None, true),
-            0x0c => ((greater, a, b), Some((greater, b, a)), false),
-            0x08 => ((greater, a, b), Some((greater, b, a)), true),
-            0x07 | 0x03 if a == b => ((equal, a, a), None, i.immediate8() == 0x03),
-            0x07 => ((not_less, a, b), Some((greater, b, a)), false),
-            0x03 => ((not_less, a, b), Some((greater, b, a)), true),
-            _ => return Err(AsmError::NoCounterpart(i.code())),
-        };
-        self.op3(first.0, T, first.1, first.2);
-        if let Some((form, x, y)) = second {
-            self.op3(form, W, x, y);
-            self.op3(ORR_16B, T, T, W);
-        }
-        self.finish_mask(i, inverted)
-    }
-    fn integer_mask(&mut self, i: &Instruction, predicate: u8, signed: bool, wide: bool) -> Result<(), AsmError> {
-        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
-        let (greater, not_less) = match (signed, wide) {
-            (true, false) => (CMGT_4S, CMGE_4S),
-            (true, true) => (CMGT_2D, CMGE_2D),
-            (false, false) => (CMHI_4S, CMHS_4S),
-            (false, true) => (CMHI_2D, CMHS_2D),
-        };
-        let equal = if wide { CMEQ_2D } else { CMEQ_4S };
-        let (form, x, y) = match predicate {
-            0 | 4 => (equal, a, b),
-            1 => (greater, b, a),
-            2 => (not_less, b, a),
-            5 => (not_less, a, b),
-            6 => (greater, a, b),
-            _ => return Err(AsmError::NoCounterpart(i.code())),
-        };
-        self.op3(form, T, x, y);
-        self.finish_mask(i, predicate == 4)
-    }
-    /// The lanes that have common bits, or have none.
-    fn test_mask(&mut self, i: &Instruction, wide: bool, some: bool) -> Result<(), AsmError> {
-        let (a, b) = (self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
-        self.op3(if wide { CMTST_2D } else { CMTST_4S }, T, a, b);
-        self.finish_mask(i, !some)
-    }
     /// The lesser or the greater; where neither is, the second operand.
     fn extremum(&mut self, i: &Instruction, greater: u32, least: bool, wide: bool) -> Result<(), AsmError> {
         let (to, a, b) = (self.unmasked(i)?, self.vector_of(i, 1)?, self.operand(i, 2, U, lanes_of(wide))?);
@@ -367,7 +291,7 @@ impl Neon {
     }
 
     /// A shift to the right by less than the lanes' bits.
-    fn right(&mut self, form: u32, bits: u32, to: u32, from: u32, count: u32) {
+    pub(super) fn right(&mut self, form: u32, bits: u32, to: u32, from: u32, count: u32) {
         match count {
             0 => self.copy(to, from),
             _ => self.op2(form + ((bits - count) << 16), to, from),
@@ -457,206 +381,4 @@ impl Neon {
         self.copy(to, W);
         Ok(())
     }
-    fn widen_bytes(&mut self, i: &Instruction, first: u32, second: u32) -> Result<(), AsmError> {
-        let to = self.unmasked(i)?;
-        let from = match i.op_kind(1) {
-            OpKind::Memory => {
-                self.access(LOAD_QUARTER, T, &memory_of(i))?;
-                T
-            }
-            _ => self.vector_of(i, 1)?,
-        };
-        self.op2(first, T, from);
-        self.op2(second, to, T);
-        Ok(())
-    }
-    /// The low halves or bytes of 32-bit lanes side by side: in a register, or in memory.
-    fn narrow(&mut self, i: &Instruction, to_bytes: bool) -> Result<(), AsmError> {
-        let (from, mask) = (self.vector_of(i, 1)?, self.mask_of(i)?);
-        let to = if i.op_kind(0) == OpKind::Memory { U } else { self.unmasked(i)? };
-        self.op2(XTN_4H, U, from);
-        if to_bytes {
-            self.op2(XTN_8B, U, U);
-        }
-        match (i.op_kind(0), mask) {
-            (OpKind::Memory, Some(mask)) => {
-                let form = if to_bytes { ST1_B } else { ST1_H };
-                self.store_lanes(&memory_of(i), U, mask, form, if to_bytes { 1 } else { 2 })
-            }
-            (OpKind::Memory, None) if to_bytes => self.access(STORE_QUARTER, U, &memory_of(i)),
-            (OpKind::Memory, None) => self.store(&memory_of(i), U, Lanes::Halves),
-            _ => {
-                self.copy(to, U);
-                Ok(())
-            }
-        }
-    }
-    /// Lanes of 32 bits by their numbers, which are less than 4.
-    fn permute(&mut self, i: &Instruction) -> Result<(), AsmError> {
-        let (to, places, from, mask) =
-            (self.vector_of(i, 0)?, self.vector_of(i, 1)?, self.operand(i, 2, U, Lanes::Words)?, self.mask_of(i)?);
-        // The numbers of the lane's bytes: four times its own, and 0 to 3.
-        self.word(MOVI_16B | 4 << 5 | T);
-        self.op3(MUL_4S, T, T, places);
-        self.constant(X16, 0x0302_0100);
-        self.op2(DUP_4S, W, X16);
-        self.op3(ADD_4S, T, T, W);
-        self.op3(TBL_16B, T, from, T);
-        self.merge(to, T, mask);
-        Ok(())
-    }
-
-    fn store_masked(&mut self, i: &Instruction, wide: bool) -> Result<(), AsmError> {
-        let (to, from, mask) = (memory_of(i), self.vector_of(i, 1)?, self.mask_of(i)?);
-        match mask {
-            None => self.store(&to, from, lanes_of(wide)),
-            // The frame is this code's alone.
-            Some(mask) if to.base == super::FRAME => {
-                self.load(T, &to, Lanes::Words)?;
-                self.op3(BIT_16B, T, from, mask);
-                self.store(&to, T, Lanes::Words)
-            }
-            // What other threads may write next to it is left alone.
-            Some(mask) => {
-                let (form, bytes) = if wide { (ST1_D, 8) } else { (ST1_S, 4) };
-                self.store_lanes(&to, from, mask, form, bytes)
-            }
-        }
-    }
-    /// Stores the elements of a mask's lanes. The mask has as many lanes as there are elements, but those of less than 4 bytes
-    /// have 4.
-    fn store_lanes(&mut self, to: &MemoryOperand, from: u32, mask: u32, form: u32, bytes: u32) -> Result<(), AsmError> {
-        let mut base = self.exact(to)?;
-        for lane in 0..16 / bytes.max(4) {
-            if lane > 0 {
-                self.word(ADD_X_IMM | bytes << 10 | base << 5 | X16);
-                base = X16;
-            }
-            let skip = self.skip_lane(mask, lane, bytes == 8);
-            self.op2(in_lane(form, bytes, lane), from, base);
-            self.land(skip);
-        }
-        Ok(())
-    }
-    /// Jumps over a lane that is not in a mask.
-    fn skip_lane(&mut self, mask: u32, lane: u32, wide: bool) -> Option<usize> {
-        if self.full == Some(mask) {
-            return None;
-        }
-        self.op2(UMOV_S + (lane << if wide { 20 } else { 19 }), X17, mask);
-        Some(self.skip_if_zero(X17))
-    }
-    /// A gather, lane by lane: whether the indices and whether the elements have 64 bits.
-    fn gather(&mut self, i: &Instruction, [wide_index, wide]: [bool; 2]) -> Result<(), AsmError> {
-        let none = || AsmError::NoCounterpart(i.code());
-        let (to, memory, mask) = (self.vector_of(i, 0)?, memory_of(i), self.mask_of(i)?.ok_or_else(none)?);
-        let index = vector(memory.index).filter(|_| memory.scale == 1).ok_or_else(none)?;
-        let base = self.exact(&MemoryOperand { index: Register::None, ..memory })?;
-        let lanes = if wide || wide_index { 2 } else { 4 };
-        for lane in 0..lanes {
-            let skip = self.skip_lane(mask, lane, lanes == 2);
-            match wide_index {
-                true => self.op2(UMOV_D + (lane << 20), X17, index),
-                false => self.op2(SMOV_S + (lane << 19), X17, index),
-            }
-            self.op3(ADD_X_LSL, X17, base, X17);
-            let (form, bytes) = if wide { (LD1_D, 8) } else { (LD1_S, 4) };
-            self.op2(in_lane(form, bytes, lane), to, X17);
-            self.land(skip);
-        }
-        Ok(())
-    }
-
-    /// A mask register from bits in the frame: `bits` is the word that holds them, `lanes` has the bit of each lane.
-    pub(in crate::native::asm) fn mask_from_bits(
-        &mut self,
-        to: Register,
-        bits: &MemoryOperand,
-        lanes: &MemoryOperand,
-        wide: bool,
-    ) -> Result<(), AsmError> {
-        let to = self.new_mask(to)?;
-        self.load(T, lanes, Lanes::Words)?;
-        let from = self.exact(bits)?;
-        self.op2(if wide { LD1R_2D } else { LD1R_4S }, to, from);
-        self.op3(if wide { CMTST_2D } else { CMTST_4S }, to, to, T);
-        Ok(())
-    }
-    /// The bits of a mask's lanes, 4 or 2, in a general register.
-    pub(in crate::native::asm) fn bits_of_mask(
-        &mut self,
-        mask: Register,
-        to: Register,
-        wide: bool,
-    ) -> Result<(), AsmError> {
-        let (mask, to) =
-            (self.mask(mask)?, general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Kmovw_r32_kr))?);
-        let top = if wide {
-            self.right(USHR_2D, 64, U, mask, 63);
-            1
-        } else {
-            // Bit 0 of each half, and the upper lane's above it.
-            self.right(USHR_4S, 32, U, mask, 31);
-            self.op2(USRA_2D + ((64 - 31) << 16), U, U);
-            2
-        };
-        self.op2(UMOV_S, X16, U);
-        self.op2(UMOV_S + (2 << 19), X17, U);
-        self.word(ORR_X_LSL | X17 << 16 | top << 10 | X16 << 5 | to);
-        Ok(())
-    }
-    /// Bytes 0 and 1 from the bits of 8 lanes. `lanes` has the bit of each, `ones` is the byte 1 for each.
-    pub(in crate::native::asm) fn bytes_from_bits(
-        &mut self,
-        to: &MemoryOperand,
-        bits: &MemoryOperand,
-        lanes: &MemoryOperand,
-        ones: &MemoryOperand,
-    ) -> Result<(), AsmError> {
-        let from = self.exact(bits)?;
-        self.op2(LD1R_8B, T, from);
-        self.load(U, lanes, Lanes::Words)?;
-        self.op3(CMTST_16B, T, T, U);
-        self.load(U, ones, Lanes::Words)?;
-        self.op3(AND_16B, T, T, U);
-        self.access(STORE_HALF, T, to)
-    }
-    /// The bits of 8 lanes from bytes that are 0 or not.
-    pub(in crate::native::asm) fn bits_from_bytes(
-        &mut self,
-        to: Register,
-        from: &MemoryOperand,
-    ) -> Result<(), AsmError> {
-        let to = general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Vpmovmskb_r32_xmm))?;
-        self.access(LOAD_HALF, T, from)?;
-        self.op3(CMTST_16B, T, T, T);
-        // Each byte's own bit, and the sum of all.
-        self.constant(X16, 0x8040_2010_0804_0201);
-        self.op2(FMOV_DX, U, X16);
-        self.op3(AND_16B, T, T, U);
-        self.op2(ADDV_8B, T, T);
-        self.op2(FMOV_WS, to, T);
-        Ok(())
-    }
-    /// f32 lanes with all NaNs replaced.
-    pub(in crate::native::asm) fn replace_nans(
-        &mut self,
-        to: Register,
-        from: Register,
-        by: &MemoryOperand,
-    ) -> Result<(), AsmError> {
-        let none = || AsmError::NoCounterpart(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
-        let (to, from) = (vector(to).ok_or_else(none)?, vector(from).ok_or_else(none)?);
-        self.load(U, by, Lanes::Words)?;
-        self.op3(FCMEQ_4S, T, from, from);
-        self.op3(BSL_16B, T, from, U);
-        self.copy(to, T);
-        Ok(())
-    }
-}
-
-/// The form for an element of so many bytes in a lane: of its number the low bits are `size` and `S`, the highest one is `Q`.
-pub(super) const fn in_lane(form: u32, bytes: u32, lane: u32) -> u32 {
-    let place = lane * bytes;
-    form | (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
 }

@@ -2,7 +2,7 @@
 
 use super::forms::FORMS;
 use super::general::{left_32, left_64, tested_bit};
-use super::sequences::in_lane;
+use super::lanes::in_lane;
 use super::*;
 use std::io::Write;
 use std::process::Command;
