@@ -64,15 +64,20 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
     native as f64 / all as f64
 }
 
+/// How many programs: 2,000, or what `ROUNDONCE_PROGRAMS` says.
+fn programs() -> std::ops::Range<u64> {
+    0..std::env::var("ROUNDONCE_PROGRAMS").map_or(2_000, |count| count.parse().unwrap())
+}
+
 #[test]
 fn two_thousand_programs() {
-    hold(generate, 0..2_000);
+    hold(generate, programs());
 }
 
 /// What native code takes whole: lanes part in most of them.
 #[test]
 fn two_thousand_plain_programs() {
-    let share = hold(generate_plain, 0..2_000);
+    let share = hold(generate_plain, programs());
     assert!(!has_native() || share > 0.5, "{share} of the instructions native");
 }
 

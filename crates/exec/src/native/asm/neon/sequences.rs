@@ -164,7 +164,13 @@ impl Neon {
                 self.op2(FCVTN_4H, to, from);
                 Ok(())
             }
-            K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => self.to_signed(i),
+            // What is too small becomes the least number, as there. What is too large, or a NaN, is the largest number or zero
+            // here and the least there: the emitter replaces it.
+            K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => {
+                let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
+                self.op2(directed(direction_of(i), [FCVTNS_4S, FCVTMS_4S, FCVTPS_4S, FCVTZS_4S]), to, from);
+                Ok(())
+            }
             // What is too large becomes the largest number, as there. Nothing is negative or a NaN, which become zero here.
             K::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er => {
                 let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
@@ -354,18 +360,6 @@ impl Neon {
         Ok(())
     }
 
-    /// f32 rounded to signed numbers; what is out of range, or a NaN, becomes the least one.
-    fn to_signed(&mut self, i: &Instruction) -> Result<(), AsmError> {
-        let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
-        // 2^31 is 0x4f000000.
-        self.word(MOVI_4S_24 | (0x4f & 0x1f) << 5 | (0x4f >> 5) << 16 | T);
-        self.op3(FCMGT_4S, T, T, from);
-        self.word(MOVI_4S_24 | (0x80 >> 5) << 16 | U);
-        self.op2(directed(direction_of(i), [FCVTNS_4S, FCVTMS_4S, FCVTPS_4S, FCVTZS_4S]), W, from);
-        self.op3(BSL_16B, T, W, U);
-        self.copy(to, T);
-        Ok(())
-    }
     /// f64 to signed numbers of 32 bits toward zero; what is out of range, or a NaN, becomes the least one.
     fn double_to_signed(&mut self, i: &Instruction) -> Result<(), AsmError> {
         let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
