@@ -349,7 +349,7 @@ impl Neon {
                 self.flags = Flags::Logic;
             }
             K::Ror_rm64_imm8 => self.word(EXTR_X | to << 16 | (count % 64) << 10 | to << 5 | to),
-            K::Rol_rm64_imm8 => self.word(EXTR_X | to << 16 | (64 - count % 64) % 64 << 10 | to << 5 | to),
+            K::Rol_rm64_imm8 => self.word(EXTR_X | to << 16 | ((64 - count % 64) % 64) << 10 | to << 5 | to),
             _ => return Err(AsmError::NoCounterpart(code)),
         }
         Ok(())
@@ -364,12 +364,12 @@ impl Neon {
 
 /// `tst` of one bit of 32.
 pub(super) const fn tested_bit(bit: u32) -> u32 {
-    0x7200_001f | (32 - bit) % 32 << 16
+    0x7200_001f | ((32 - bit) % 32) << 16
 }
 /// `lsl` of 32 bits, and of 64.
 pub(super) const fn left_32(count: u32) -> u32 {
-    0x5300_0000 | (32 - count) % 32 << 16 | (31 - count) << 10
+    0x5300_0000 | ((32 - count) % 32) << 16 | (31 - count) << 10
 }
 pub(super) const fn left_64(count: u32) -> u32 {
-    0xd340_0000 | (64 - count) % 64 << 16 | (63 - count) << 10
+    0xd340_0000 | ((64 - count) % 64) << 16 | (63 - count) << 10
 }
