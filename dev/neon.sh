@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests of the vector kernels and of native code on AArch64, in an emulator on another machine:
-# `dev/neon.sh [LANES [TEST…]]` (4,000 lanes an operation by default; of the engine's tests those that are named, or all).
+# `dev/neon.sh [LANES [TEST…]]` (4,000 lanes an operation by default; of the engine's tests those that are named, or all, and
+# `ROUNDONCE_PROGRAMS` programs at random, 200 by default).
 #
 # Wants a toolchain that has the standard library for AArch64, or a rustc with the library's sources, named in NEON_RUSTC (as
 # of Debian's rustc-web cargo-web rust-web-src); and of Debian gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user.

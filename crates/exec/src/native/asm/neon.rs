@@ -19,17 +19,18 @@ mod tests;
 
 use super::super::frame::header;
 use super::{AsmError, Direction, FRAME, Label, direction_number};
+use crate::kernel::Machine;
 use forms::*;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 use roundonce_arith::Rounding;
 use std::collections::BTreeMap;
 
-/// Scratch vectors of the rewriting.
-const T: u32 = 21;
-const U: u32 = 22;
-const W: u32 = 23;
+/// Scratch vectors of the rewriting, behind those that are allocated.
+const T: u32 = Machine::Neon.registers() as u32;
+const U: u32 = T + 1;
+const W: u32 = T + 2;
 /// The mask registers that are used, from K1 on.
-const MASKS: core::ops::Range<u32> = 24..27;
+const MASKS: core::ops::Range<u32> = T + 3..T + 6;
 /// Scratch general registers. Addresses are computed in the first.
 const X16: u32 = 16;
 const X17: u32 = 17;
