@@ -49,6 +49,8 @@ enum Execution {
     Auto,
     /// The same with AVX2 alone, also where the processor has AVX-512
     Avx2,
+    /// Native code for AArch64 under Linux, the interpreter elsewhere
+    Neon,
     /// The interpreter alone
     Interpreter,
 }
@@ -125,6 +127,7 @@ impl Arguments {
             engine: match self.engine {
                 Execution::Auto => Engine::Auto,
                 Execution::Avx2 => Engine::Avx2,
+                Execution::Neon => Engine::Neon,
                 Execution::Interpreter => Engine::Interpreter,
             },
             ..self.launch.options()

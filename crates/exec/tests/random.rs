@@ -3,7 +3,7 @@
 #[path = "native/detect.rs"]
 mod detect;
 
-use detect::has_native;
+use detect::{has_native, native_engines};
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_scalar::{Case, generate, generate_plain};
 
@@ -43,7 +43,8 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
         case.program.verify().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
         let mut steps = None;
-        for (engine, threads) in [(Engine::Auto, 1), (Engine::Auto, 2), (Engine::Avx2, 1), (Engine::Interpreter, 1)] {
+        let engines = native_engines().iter().map(|&engine| (engine, 1));
+        for (engine, threads) in engines.chain([(Engine::Auto, 2), (Engine::Interpreter, 1)]) {
             let ran = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let (got, counted, by_native) = ran;
             native += by_native;
@@ -63,15 +64,20 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
     native as f64 / all as f64
 }
 
+/// How many programs: 2,000, or what `ROUNDONCE_PROGRAMS` says.
+fn programs() -> std::ops::Range<u64> {
+    0..std::env::var("ROUNDONCE_PROGRAMS").map_or(2_000, |count| count.parse().unwrap())
+}
+
 #[test]
 fn two_thousand_programs() {
-    hold(generate, 0..2_000);
+    hold(generate, programs());
 }
 
 /// What native code takes whole: lanes part in most of them.
 #[test]
 fn two_thousand_plain_programs() {
-    let share = hold(generate_plain, 0..2_000);
+    let share = hold(generate_plain, programs());
     assert!(!has_native() || share > 0.5, "{share} of the instructions native");
 }
 

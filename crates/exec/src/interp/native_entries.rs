@@ -31,7 +31,7 @@ impl NativeEntries {
     /// Whether the launch may run native code at all. A constant where the machine has none, so that builds for it are without
     /// the compiler.
     pub(super) fn are_enabled(&self) -> bool {
-        cfg!(target_arch = "x86_64") && self.enabled
+        cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && self.enabled
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Engine {
     Auto,
     /// Native code for AVX2, also where the processor has AVX-512; the interpreter elsewhere.
     Avx2,
+    /// Native code for AArch64 under Linux; the interpreter elsewhere.
+    Neon,
     /// The interpreter alone.
     Interpreter,
 }
@@ -40,6 +42,7 @@ impl Engine {
         match self {
             Engine::Auto => Machine::of_processor(),
             Engine::Avx2 => Some(Machine::Avx2).filter(|machine| machine.is_available()),
+            Engine::Neon => Some(Machine::Neon).filter(|machine| machine.is_available()),
             Engine::Interpreter => None,
         }
     }

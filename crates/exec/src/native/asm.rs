@@ -1,14 +1,17 @@
 //! The assembler: `iced-x86` encodes the instructions, in the few forms that the compiler needs. For AVX2 they are rewritten
-//! first (`avx2`).
+//! first (`avx2`), for AArch64 they become other ones (`neon`).
 
 mod avx2;
+mod neon;
 
+use super::frame::header;
 use crate::kernel::Machine;
 use avx2::Avx2;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
     RoundingControl,
 };
+use neon::Neon;
 use roundonce_arith::Rounding;
 
 /// The register that holds the frame's address.
@@ -24,6 +27,8 @@ pub(super) enum AsmError {
     Operands(IcedError),
     /// The machine has no instruction for it.
     NoCounterpart(Code),
+    /// A jump is longer than its instruction allows.
+    Distance,
 }
 
 impl core::fmt::Display for AsmError {
@@ -31,6 +36,7 @@ impl core::fmt::Display for AsmError {
         match self {
             AsmError::Operands(error) => write!(f, "{error}"),
             AsmError::NoCounterpart(code) => write!(f, "no instruction for {code:?}"),
+            AsmError::Distance => write!(f, "a jump is too long"),
         }
     }
 }
@@ -51,7 +57,39 @@ pub(super) struct Asm {
     failure: Option<AsmError>,
     /// Where instructions are rewritten for AVX2.
     avx2: Option<Avx2>,
+    /// Where they become those of AArch64.
+    neon: Option<Neon>,
 }
+
+/// The direction in which the environment rounds, and the one in which it does at the region's start, at labels and at jumps.
+#[derive(Debug)]
+struct Direction {
+    now: Rounding,
+    home: Rounding,
+}
+
+impl Direction {
+    fn new(home: Rounding) -> Direction {
+        Direction { now: home, home }
+    }
+    /// Whether the environment has to be changed for this direction, which it has from now on.
+    fn turn(&mut self, to: Rounding) -> bool {
+        std::mem::replace(&mut self.now, to) != to
+    }
+}
+
+/// The direction in which an instruction rounds.
+fn direction_of(i: &Instruction) -> Rounding {
+    match i.rounding_control() {
+        RoundingControl::RoundDown => Rounding::Down,
+        RoundingControl::RoundUp => Rounding::Up,
+        RoundingControl::RoundTowardZero => Rounding::TowardZero,
+        _ => Rounding::NearestEven,
+    }
+}
+
+/// The callee-saved registers of x86-64's calling convention.
+const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The decorators of an EVEX instruction: mask, zeroing, rounding.
 #[derive(Clone, Copy, Default, Debug)]
@@ -102,7 +140,33 @@ impl Asm {
     /// Code for a machine, whose instructions round in this direction unless they say another.
     pub(super) fn new(machine: Machine, home: Rounding) -> Asm {
         let avx2 = (machine == Machine::Avx2).then(|| Avx2::new(home));
-        Asm { instructions: Vec::new(), labels: 0, bound: None, failure: None, avx2 }
+        let neon = (machine == Machine::Neon).then(|| Neon::new(home));
+        Asm { instructions: Vec::new(), labels: 0, bound: None, failure: None, avx2, neon }
+    }
+    /// The function's start: `frame` and `record` become what it is called with, and the environment is the frame's.
+    pub(super) fn enter(&mut self, frame: Register, record: Register) {
+        if let Some(neon) = &mut self.neon {
+            return neon.enter(frame, record);
+        }
+        for register in SAVED {
+            self.push(Instruction::with1(Code::Push_r64, register));
+        }
+        self.rr(Code::Mov_r64_rm64, frame, Register::RDI);
+        self.rr(Code::Mov_r64_rm64, record, Register::RSI);
+        self.push(Instruction::with1(Code::Stmxcsr_m32, at(frame, header::SAVED)));
+        self.push(Instruction::with1(Code::Ldmxcsr_m32, at(frame, header::ENVIRONMENT)));
+    }
+    /// The return, with the result in RAX.
+    pub(super) fn leave(&mut self) {
+        if let Some(neon) = &mut self.neon {
+            return neon.leave();
+        }
+        self.op0(Code::VEX_Vzeroupper);
+        self.push(Instruction::with1(Code::Ldmxcsr_m32, at(FRAME, header::SAVED)));
+        for register in SAVED.iter().rev() {
+            self.push(Instruction::with1(Code::Pop_r64, *register));
+        }
+        self.op0(Code::Retnq);
     }
     pub(super) fn label(&mut self) -> Label {
         self.labels += 1;
@@ -110,6 +174,9 @@ impl Asm {
     }
     /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
+        if let Some(neon) = &mut self.neon {
+            return neon.bind(label);
+        }
         self.sequence(Asm::join_paths);
         if self.bound.is_some() {
             // An instruction has one label.
@@ -120,6 +187,9 @@ impl Asm {
     pub(super) fn push(&mut self, instruction: Result<Instruction, IcedError>) {
         self.sequence(|asm| {
             let instruction = instruction?;
+            if let Some(neon) = &mut asm.neon {
+                return neon.rewrite(&instruction);
+            }
             if asm.avx2.is_some() {
                 return asm.rewrite(instruction);
             }
@@ -194,6 +264,9 @@ impl Asm {
         }
         if let Some(failure) = self.failure {
             return Err(failure);
+        }
+        if let Some(neon) = self.neon {
+            return neon.finish();
         }
         let block = InstructionBlock::new(&self.instructions, 0x1000_0000);
         Ok(BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)?.code_buffer)

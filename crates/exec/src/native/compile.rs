@@ -13,6 +13,7 @@ use super::numbers::Numbers;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
+use crate::kernel::Machine;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -369,7 +370,7 @@ impl<'a> Plan<'a> {
         loop {
             let Draft { region, frame, shapes, inputs, allocations, .. } = &draft;
             let read: Vec<Reg> = self.touched(region).into_iter().map(|&(reg, _)| reg).collect();
-            let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, self.budget)?;
+            let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, launch.machine(), self.budget)?;
             let is_worthwhile = || {
                 self.interpreted_cost(region, shapes) >= MIN_COST || region.loop_depths().iter().any(|&depth| depth > 0)
             };
@@ -401,8 +402,6 @@ impl<'a> Plan<'a> {
         let mut bytes = emitted.frame.bytes();
         bytes.resize(bytes.len().next_multiple_of(64), 0);
         let frame = bytes.chunks_exact(64).map(|chunk| FrameChunk(core::array::from_fn(|at| chunk[at]))).collect();
-        // MXCSR: round to nearest, all exceptions masked; 0x40 is DAZ, 0x8000 is FTZ.
-        let environment = 0x1f80_u64 | if deferred.daz { 0x40 } else { 0 } | if deferred.ftz { 0x8000 } else { 0 };
         let record_words = record::VALUES + emitted.frame.record_values;
         let (sites, outputs, exit_words, lanes) =
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
@@ -431,7 +430,8 @@ impl<'a> Plan<'a> {
             exit_words,
             approximations: emitted.approximations,
         };
-        let word = |number: u32| environment | u64::from(number) << 13;
+        let machine = self.launch.machine();
+        let word = |number: u32| u64::from(environment(machine, number, deferred));
         put(&mut compiled.frame, header::SAVED, word(direction_number(emitted.home)) << 32);
         put(&mut compiled.frame, header::ENVIRONMENTS, word(0) | word(1) << 32);
         put(&mut compiled.frame, header::ENVIRONMENTS + 8, word(2) | word(3) << 32);
@@ -455,6 +455,16 @@ impl<'a> Plan<'a> {
         }
         definitions.into_iter().map(|count| count > 1).collect()
     }
+}
+
+/// The floating-point environment with a direction of rounding, by its number in MXCSR.
+fn environment(machine: Machine, direction: u32, deferred: &Deferred) -> u32 {
+    if machine == Machine::Neon {
+        // FPCR: no exception traps, nothing is flushed, NaNs keep their payloads. Up is 1 there, down is 2.
+        return [0, 2, 1, 3][direction as usize % 4] << 22;
+    }
+    // MXCSR: all exceptions masked; 0x40 is DAZ, 0x8000 is FTZ.
+    0x1f80 | direction << 13 | if deferred.daz { 0x40 } else { 0 } | if deferred.ftz { 0x8000 } else { 0 }
 }
 
 /// The registers that are live at a point.

@@ -10,7 +10,7 @@
 use super::budget::Budget;
 use super::quotient::Quotient;
 use super::region::{Region, Target};
-use crate::kernel::{DecodedInst, DecodedKernel};
+use crate::kernel::{DecodedInst, DecodedKernel, Machine};
 use roundonce_arith::{Clamp, Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
 use std::collections::BTreeSet;
@@ -49,6 +49,7 @@ impl Deferred {
         region: &Region,
         inputs: &[Reg],
         eager: &BTreeSet<Reg>,
+        machine: Machine,
         budget: &Budget,
     ) -> Option<Deferred> {
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
@@ -58,7 +59,7 @@ impl Deferred {
             // Those that flush do it themselves where the processor does not.
             op => Quotient::of(op).filter(|quotient| !quotient.flush).map(|_| false),
         };
-        let daz = insts().any(|inst| flushes(inst) == Some(true));
+        let daz = machine.flushes() && insts().any(|inst| flushes(inst) == Some(true));
         let ftz = code.profile.tininess == Tininess::AfterRounding && insts().all(|inst| flushes(inst) != Some(false));
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);

@@ -179,7 +179,7 @@ impl Emitter<'_> {
             if width == Width::B64 { bits.to_le_bytes().to_vec() } else { (bits as u32).to_le_bytes().to_vec() };
         match self.machine() {
             Machine::Avx512 => Source::Broadcast(self.frame.constant(bytes)),
-            Machine::Avx2 => Source::Frame(self.frame.constant(bytes.repeat(32 / bytes.len()))),
+            machine => Source::Frame(self.frame.constant(bytes.repeat(4 * machine.lanes() / bytes.len()))),
         }
     }
     /// A pattern's numbers in the lanes of a part.
@@ -271,7 +271,7 @@ impl Emitter<'_> {
         }
         if state & FLUSH_PENDING == 0 {
             let nan = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
-            if let (Machine::Avx2, Source::Frame(nan)) = (self.machine(), nan) {
+            if let Source::Frame(nan) = nan {
                 self.asm.replace_nans(scratch, register, at(FRAME, nan));
                 return Ok(scratch);
             }
@@ -423,10 +423,10 @@ impl Emitter<'_> {
     }
     /// Loads a part of a mask in the frame.
     fn load_mask(&mut self, mask: i64, width: Width, part: Part, to: Register) {
-        if self.machine() == Machine::Avx2 {
+        if self.machine() != Machine::Avx512 {
             let wide = width == Width::B64;
-            let (count, bits) = if wide { (4, 64) } else { (8, 32) };
-            let first = part.vector * 8 + if wide { part.half * 4 } else { 0 };
+            let (count, bits) = (self.lanes_of(width), if wide { 64 } else { 32 });
+            let first = self.first_lane_of(width, part);
             let lanes =
                 (first % bits..first % bits + count).flat_map(|lane| (1u64 << lane).to_le_bytes()[..bits / 8].to_vec());
             let lanes = self.frame.constant(lanes.collect());

@@ -21,7 +21,8 @@ pub(super) mod header {
     pub(in crate::native) const TILE: i64 = 40;
     /// The address that missed an inline cache.
     pub(in crate::native) const ADDRESS: i64 = 48;
-    /// For AVX2: the environments of the four directions of rounding, and the mask registers, 32 bytes each from K0 on.
+    /// For AVX2 and NEON: the environments of the four directions of rounding. For AVX2: the mask registers, 32 bytes each from
+    /// K0 on.
     pub(in crate::native) const ENVIRONMENTS: i64 = 64;
     pub(in crate::native) const MASKS: i64 = 96;
     pub(in crate::native) const BYTES: i64 = 384;

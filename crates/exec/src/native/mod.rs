@@ -1,4 +1,5 @@
-//! A just-in-time compiler for the hot parts of kernels, for x86-64 with AVX-512 or AVX2. Its code gives the interpreter's bits;
+//! A just-in-time compiler for the hot parts of kernels, for x86-64 with AVX-512 or AVX2, and for
+//! AArch64. Its code gives the interpreter's bits;
 //! where it cannot, the interpreter runs.
 //!
 //! A **region** (`region`) is a part of a kernel with one entry. It extends along all paths up to the instructions that

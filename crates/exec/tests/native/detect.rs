@@ -1,5 +1,6 @@
 //! Whether this machine has native code: where it has not, what a test says of it is skipped, and told.
 
+use roundonce_exec::Engine;
 use std::io::Write;
 
 /// Whether what is said of native code can be tested. Where it cannot, a line on stderr says so for each test, past the
@@ -8,7 +9,7 @@ pub(crate) fn has_native() -> bool {
     #[cfg(target_arch = "x86_64")]
     let found = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
     #[cfg(not(target_arch = "x86_64"))]
-    let found = false;
+    let found = cfg!(target_arch = "aarch64");
     if !found {
         tell();
     }
@@ -22,6 +23,11 @@ fn tell() {
         let thread = std::thread::current();
         let test = thread.name().unwrap_or("a test");
         // A closed stderr takes no message.
-        let _ = writeln!(std::io::stderr(), "skipped: no AVX2: what {test} says of native code");
+        let _ = writeln!(std::io::stderr(), "skipped: neither AVX2 nor NEON: what {test} says of native code");
     }
+}
+
+/// The engines with native code for this processor.
+pub(crate) fn native_engines() -> &'static [Engine] {
+    if cfg!(target_arch = "aarch64") { &[Engine::Neon] } else { &[Engine::Auto, Engine::Avx2] }
 }

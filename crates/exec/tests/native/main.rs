@@ -13,7 +13,7 @@ use roundonce_exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce_ir::Program;
 use std::collections::BTreeMap;
 
-use detect::has_native;
+use detect::{has_native, native_engines};
 
 /// What a launch must give whatever executes it.
 #[derive(PartialEq, Debug)]
@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
         let (expected, none) = self.run(Engine::Interpreter, 1);
         assert_eq!(none, 0);
         let mut share = f64::INFINITY;
-        for engine in [Engine::Auto, Engine::Avx2] {
+        for &engine in native_engines() {
             for threads in [2, 1] {
                 let (got, native) = self.run(engine, threads);
                 if got != expected {
@@ -382,7 +382,7 @@ fn limits_where_lanes_part() {
         for mut case in parting_cases(&program, 512, 128, 9) {
             case.step_limit = limit;
             let (expected, _) = case.run(Engine::Interpreter, 1);
-            for engine in [Engine::Auto, Engine::Avx2] {
+            for &engine in native_engines() {
                 case.step_limit = 1 << 30;
                 let (free, _) = case.run(engine, 1);
                 case.step_limit = limit;

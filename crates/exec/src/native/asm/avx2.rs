@@ -9,7 +9,7 @@ mod sequences;
 mod table;
 
 use super::super::frame::header;
-use super::{Asm, AsmError, FRAME, at, direction_number, low};
+use super::{Asm, AsmError, Direction, FRAME, at, direction_number, direction_of, low};
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register, RoundingControl};
 use roundonce_arith::Rounding;
 use table::{counterpart, rounds};
@@ -23,14 +23,13 @@ const U: Register = Register::YMM15;
 pub(super) struct Avx2 {
     /// The mask register that T holds as well.
     held: Option<Register>,
-    /// The direction that MXCSR has, and the one that it has at the region's start.
-    direction: Rounding,
-    home: Rounding,
+    /// MXCSR's.
+    direction: Direction,
 }
 
 impl Avx2 {
     pub(super) fn new(home: Rounding) -> Avx2 {
-        Avx2 { held: None, direction: home, home }
+        Avx2 { held: None, direction: Direction::new(home) }
     }
 }
 
@@ -87,16 +86,6 @@ fn operand_of(i: &Instruction, index: u32) -> Result<Operand, AsmError> {
     match i.op_kind(index) {
         OpKind::Memory => memory_of(i).map(Operand::Memory),
         _ => vector_of(i, index).map(Operand::Register),
-    }
-}
-
-/// The direction in which an instruction rounds.
-fn direction_of(i: &Instruction) -> Rounding {
-    match i.rounding_control() {
-        RoundingControl::RoundDown => Rounding::Down,
-        RoundingControl::RoundUp => Rounding::Up,
-        RoundingControl::RoundTowardZero => Rounding::TowardZero,
-        _ => Rounding::NearestEven,
     }
 }
 
@@ -262,6 +251,9 @@ impl Asm {
             false => (K::VEX_Vpbroadcastd_ymm_xmmm32, K::VEX_Vpcmpeqd_ymm_ymm_ymmm256),
         };
         self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.mask_from_bits(to, &bits, &lanes, wide);
+            }
             asm.take_t();
             asm.append(Instruction::with2(spread, T, bits)?);
             asm.append(Instruction::with3(K::VEX_Vpand_ymm_ymm_ymmm256, T, T, lanes)?);
@@ -273,6 +265,9 @@ impl Asm {
     pub(in crate::native) fn bits_of_mask(&mut self, mask: Register, to: Register, wide: bool) {
         let code = if wide { Code::VEX_Vmovmskpd_r32_ymm } else { Code::VEX_Vmovmskps_r32_ymm };
         self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.bits_of_mask(mask, to, wide);
+            }
             asm.load_mask(mask)?;
             asm.append(Instruction::with2(code, to, T)?);
             Ok(())
@@ -337,6 +332,9 @@ impl Asm {
         use Code as K;
         let t = lower(T);
         self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.bytes_from_bits(&to, &bits, &lanes, &ones);
+            }
             asm.take_t();
             asm.append(Instruction::with2(K::VEX_Vpbroadcastb_xmm_xmmm8, t, bits)?);
             asm.append(Instruction::with3(K::VEX_Vpand_xmm_xmm_xmmm128, t, t, lanes)?);
@@ -351,6 +349,9 @@ impl Asm {
         use Code as K;
         let (t, to) = (lower(T), low(to));
         self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.bits_from_bytes(to, &from);
+            }
             asm.take_t();
             asm.append(Instruction::with3(K::VEX_Vpxor_xmm_xmm_xmmm128, lower(U), lower(U), lower(U))?);
             asm.append(Instruction::with2(K::VEX_Vmovq_xmm_xmmm64, t, from)?);
@@ -365,6 +366,9 @@ impl Asm {
     pub(in crate::native) fn replace_nans(&mut self, to: Register, from: Register, by: MemoryOperand) {
         let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
         self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.replace_nans(to, from, &by);
+            }
             let none = || AsmError::NoCounterpart(code);
             let (to, from) = (halved(to).ok_or_else(none)?, halved(from).ok_or_else(none)?);
             asm.take_t();
@@ -400,15 +404,17 @@ impl Asm {
     /// Sets MXCSR for a direction.
     fn turn(&mut self, to: Rounding) -> Result<(), AsmError> {
         let Some(avx2) = &mut self.avx2 else { return Ok(()) };
-        if avx2.direction != to {
-            avx2.direction = to;
+        if avx2.direction.turn(to) {
             self.append(Instruction::with1(Code::Ldmxcsr_m32, at(FRAME, environment(to)))?);
         }
         Ok(())
     }
     /// Before a jump.
     pub(super) fn go_home(&mut self) -> Result<(), AsmError> {
-        let home = self.avx2.as_ref().map_or(Rounding::NearestEven, |avx2| avx2.home);
+        if let Some(neon) = &mut self.neon {
+            neon.go_home();
+        }
+        let home = self.avx2.as_ref().map_or(Rounding::NearestEven, |avx2| avx2.direction.home);
         self.turn(home)
     }
 

@@ -36,7 +36,7 @@ pub(in crate::native) struct Emitted {
 /// The direction in which most of a region's arithmetic rounds, where instructions do not say theirs.
 fn home_direction(launch: &LaunchConstants<'_>, region: &Region, machine: Machine) -> Rounding {
     let mut counts = [Rounding::NearestEven, Rounding::TowardZero, Rounding::Down, Rounding::Up].map(|to| (to, 0));
-    if machine == Machine::Avx2 {
+    if machine != Machine::Avx512 {
         for node in 0..region.nodes.len() {
             for inst in region.insts(launch.code, node) {
                 if let Op::Float { operation, .. } = inst.op {
@@ -128,7 +128,7 @@ pub(in crate::native) fn region(
     }
     emit.plan_approximations();
     let at_start = |error| Failed::at(deferred, error, first);
-    emit.prologue();
+    emit.asm.enter(FRAME, TILE);
     let tile = emit.asm.label();
     emit.asm.bind(tile);
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
@@ -235,16 +235,6 @@ pub(in crate::native) fn region(
 }
 
 impl Emitter<'_> {
-    fn prologue(&mut self) {
-        for register in SAVED {
-            self.asm.push(Instruction::with1(Code::Push_r64, register));
-        }
-        self.asm.rr(Code::Mov_r64_rm64, FRAME, Register::RDI);
-        self.asm.rr(Code::Mov_r64_rm64, TILE, Register::RSI);
-        self.asm.push(Instruction::with1(Code::Stmxcsr_m32, at(FRAME, header::SAVED)));
-        self.asm.push(Instruction::with1(Code::Ldmxcsr_m32, at(FRAME, header::ENVIRONMENT)));
-    }
-
     /// After an exit: stores the tile's counts and goes to the next tile; the return, and the side exits.
     fn epilogue(&mut self, tile: Label, done: Label) {
         self.asm.bind(done);
@@ -257,12 +247,7 @@ impl Emitter<'_> {
         self.asm.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.asm.bind(back);
         self.asm.mr(Code::Mov_rm64_r64, at(FRAME, header::TILE), TILE);
-        self.asm.op0(Code::VEX_Vzeroupper);
-        self.asm.push(Instruction::with1(Code::Ldmxcsr_m32, at(FRAME, header::SAVED)));
-        for register in SAVED.iter().rev() {
-            self.asm.push(Instruction::with1(Code::Pop_r64, *register));
-        }
-        self.asm.op0(Code::Retnq);
+        self.asm.leave();
         for (label, reason, site) in std::mem::take(&mut self.side_exits) {
             self.asm.bind(label);
             if reason == DeoptReason::CacheMiss {
@@ -561,6 +546,3 @@ impl Emitter<'_> {
         Ok(())
     }
 }
-
-/// The callee-saved registers of the calling convention.
-const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];

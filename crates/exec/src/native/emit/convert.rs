@@ -103,7 +103,7 @@ impl Emitter<'_> {
         let by_halves = self.machine() == Machine::Avx2 && (bits, sign) == (32, Signedness::Unsigned);
         let code = match self.machine() {
             Machine::Avx2 => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
-            Machine::Avx512 => code,
+            Machine::Avx512 | Machine::Neon => code,
         };
         let convert = |emit: &mut Self, to, from, rounding| {
             let rounding = Some(rounding).filter(|&rounding| rounding != Rounding::NearestEven);
@@ -259,7 +259,7 @@ impl Emitter<'_> {
                 self.op3(Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, A, A, zero, Decorators::default());
                 let convert = Code::EVEX_Vcvtps2udq_zmm_k1z_zmmm512b32_er;
                 match self.machine() {
-                    Machine::Avx512 => self.asm.vector(Instruction::with2(convert, D, A), round),
+                    Machine::Avx512 | Machine::Neon => self.asm.vector(Instruction::with2(convert, D, A), round),
                     Machine::Avx2 => self.convert_to_unsigned(how.rounding),
                 }
                 if bits < 32 {
@@ -288,7 +288,7 @@ impl Emitter<'_> {
     }
 
     /// Lanes of f32 in `to`, any NaN for a NaN, flushed if so asked.
-    fn single(&mut self, a: Operand, flush: bool, part: Part, to: Register) -> EmitResult {
+    pub(super) fn single(&mut self, a: Operand, flush: bool, part: Part, to: Register) -> EmitResult {
         let late = operand_state(&self.states, a) & FLUSH_PENDING != 0;
         let x =
             if late { self.canonicalised(a, Width::B32, part, to)? } else { self.register(a, Width::B32, part, to)? };

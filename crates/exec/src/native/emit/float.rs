@@ -53,7 +53,7 @@ impl Emitter<'_> {
         for part in self.parts(d) {
             // A factor in memory is read by the multiply-add itself.
             let from_memory = match operation.op {
-                ArithOp::MulAdd if !mixed && !flushes && (rounding.is_none() || self.machine() == Machine::Avx2) => {
+                ArithOp::MulAdd if !mixed && !flushes && (rounding.is_none() || self.machine() != Machine::Avx512) => {
                     (0..2).find_map(|index| Some(index).zip(self.memory_operand(used[index], width, part)))
                 }
                 _ => None,

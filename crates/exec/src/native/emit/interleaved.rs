@@ -14,6 +14,7 @@ impl Emitter<'_> {
         let step = i64::from(bytes) * count as i64;
         matches!(count, 2 | 4)
             && bytes == 4
+            && self.machine() != Machine::Neon
             && pattern.iter().enumerate().all(|(lane, &number)| number - pattern[0] == lane as i64 * step)
     }
     /// The offset of a part's elements from the address's number.

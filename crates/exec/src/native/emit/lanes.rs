@@ -143,7 +143,7 @@ impl Emitter<'_> {
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, slot), B);
         match self.machine() {
             Machine::Avx512 => self.asm.rr(Code::VEX_Kmovw_r32_kr, Register::ECX, K2),
-            Machine::Avx2 => self.asm.bits_of_mask(K2, Register::ECX, wide),
+            _ => self.asm.bits_of_mask(K2, Register::ECX, wide),
         }
         self.asm.rr(Code::Tzcnt_r32_rm32, Register::ECX, Register::ECX);
         let bytes = if wide { 8 } else { 4 };
@@ -329,7 +329,7 @@ impl Emitter<'_> {
         part: Part,
     ) -> EmitResult {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        if self.machine() == Machine::Avx2 || bytes < 4 {
+        if self.machine() != Machine::Avx512 || bytes < 4 {
             return self.write_each_lane(from, bytes, address, offset, part);
         }
         let indices = self.indices(address, width, part, false)?;

@@ -69,16 +69,18 @@ impl Emitter<'_> {
             LiveLocation::Column(column) => {
                 self.load_column_address(column);
                 if let Allocation::Mask(mask) = self.allocations[reg.0 as usize] {
-                    for vector in 0..self.shapes.lanes / self.machine().lanes() {
-                        let part = Part { vector, half: 0 };
-                        if self.machine() == Machine::Avx2 {
+                    if self.machine() != Machine::Avx512 {
+                        for byte in 0..self.shapes.lanes / 8 {
                             let lanes: Vec<u8> = (0..16).map(|lane| 1 << (lane % 8)).collect();
                             let lanes = at(FRAME, self.frame.constant(lanes));
                             let ones = at(FRAME, self.frame.constant(vec![1; 16]));
-                            let bits = at(FRAME, mask + vector as i64);
-                            self.asm.bytes_from_bits(self.lanes_at(width, part), bits, lanes, ones);
-                            continue;
+                            let bits = at(FRAME, mask + byte as i64);
+                            self.asm.bytes_from_bits(lane_at(width, 8 * byte), bits, lanes, ones);
                         }
+                        return Ok(());
+                    }
+                    for vector in 0..self.shapes.lanes / self.machine().lanes() {
+                        let part = Part { vector, half: 0 };
                         self.load_mask(mask, Width::B32, part, Register::K2);
                         let ones = self.frame.constant(vec![1; 16]);
                         let load =
@@ -117,13 +119,15 @@ impl Emitter<'_> {
             LiveLocation::Column(column) => {
                 self.load_column_address(column);
                 if let Allocation::Mask(mask) = self.allocations[reg.0 as usize] {
+                    if self.machine() != Machine::Avx512 {
+                        for byte in 0..self.shapes.lanes / 8 {
+                            self.asm.bits_from_bytes(RAX, lane_at(width, 8 * byte));
+                            self.asm.mr(Code::Mov_rm8_r8, at(FRAME, mask + byte as i64), Register::AL);
+                        }
+                        return Ok(());
+                    }
                     for vector in 0..self.shapes.lanes / self.machine().lanes() {
                         let part = Part { vector, half: 0 };
-                        if self.machine() == Machine::Avx2 {
-                            self.asm.bits_from_bytes(RAX, self.lanes_at(width, part));
-                            self.asm.mr(Code::Mov_rm8_r8, at(FRAME, mask + vector as i64), Register::AL);
-                            continue;
-                        }
                         self.asm.rm(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, Register::XMM27, self.lanes_at(width, part));
                         let (code, k2, x) = (Code::EVEX_Vptestmb_kr_k1_xmm_xmmm128, Register::K2, Register::XMM27);
                         self.asm.push(Instruction::with3(code, k2, x, x));
@@ -133,6 +137,7 @@ impl Emitter<'_> {
                 }
                 let load = match width {
                     Width::B16 => Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
+                    Width::B64 => Code::EVEX_Vmovupd_zmm_k1z_zmmm512,
                     _ => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
                 };
                 for part in self.parts(reg) {
@@ -152,18 +157,22 @@ impl Emitter<'_> {
 
     /// A part of a column, after [`load_column_address`](Emitter::load_column_address).
     fn lanes_at(&self, width: Width, part: Part) -> MemoryOperand {
-        let bytes = match width {
-            Width::Pred => 1,
-            Width::B16 => 2,
-            Width::B32 => 4,
-            Width::B64 => 8,
-        };
-        let offset = self.first_lane_of(width, part) as i64 * i64::from(bytes);
-        MemoryOperand::with_base_index_scale_displ_size(RCX, RDX, bytes, offset, 1)
+        lane_at(width, self.first_lane_of(width, part))
     }
     /// Sets RCX to a column's address and RDX to the tile's first lane.
     fn load_column_address(&mut self, column: i64) {
         self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, column));
         self.asm.rm(Code::Mov_r64_rm64, RDX, at(TILE, 8 * record::LANE as i64));
     }
+}
+
+/// A lane of a column, after [`load_column_address`](Emitter::load_column_address).
+fn lane_at(width: Width, lane: usize) -> MemoryOperand {
+    let bytes = match width {
+        Width::Pred => 1,
+        Width::B16 => 2,
+        Width::B32 => 4,
+        Width::B64 => 8,
+    };
+    MemoryOperand::with_base_index_scale_displ_size(RCX, RDX, bytes, lane as i64 * i64::from(bytes), 1)
 }

@@ -147,7 +147,10 @@ impl Emitter<'_> {
                 let code = by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
                 self.asm.rm(code, to, from);
             }
-            AccessPattern::Contiguous => self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, to, from),
+            AccessPattern::Contiguous => {
+                let code = by(width, Code::EVEX_Vmovups_zmm_k1z_zmmm512, Code::EVEX_Vmovupd_zmm_k1z_zmmm512);
+                self.asm.rm(code, to, from);
+            }
             AccessPattern::Gather => {
                 let (memory, mask) = self.gather_operand(&offsets, width, offset + first)?;
                 let code = by(width, Code::EVEX_Vpgatherdd_zmm_k1_vm32z, Code::EVEX_Vpgatherdq_zmm_k1_vm32y);
@@ -306,12 +309,12 @@ impl Emitter<'_> {
                 }
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
-                // There are no masked stores of 1 or 2 bytes in AVX2, and no scatters.
-                let (is_avx2, is_narrow) = (self.machine() == Machine::Avx2, *bytes < 4);
-                let by_lane = is_avx2 && is_narrow && self.active_mask.is_some();
+                // Only AVX-512 has masked stores of 1 or 2 bytes, and scatters.
+                let (has_scatters, is_narrow) = (self.machine() == Machine::Avx512, *bytes < 4);
+                let by_lane = !has_scatters && is_narrow && self.active_mask.is_some();
                 if access == AccessPattern::Contiguous && !by_lane {
                     self.write(at(RAX, offset + first), from, *bytes, part);
-                } else if is_avx2 || is_narrow {
+                } else if !has_scatters || is_narrow {
                     self.write_each(offset + first, &offsets, from, *bytes, part);
                 } else {
                     let (memory, all) = self.gather_operand(&offsets, *width, offset + first)?;

@@ -199,10 +199,7 @@ impl Emitter<'_> {
         b: Operand,
     ) -> EmitResult {
         let (width, code, number) = match of {
-            Comparand::Float { format: Format::F32, flush } => {
-                if flush && !self.deferred.daz {
-                    return Err(EmitError::Unsupported);
-                }
+            Comparand::Float { format: Format::F32, .. } => {
                 let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
                 (Width::B32, code, float_predicate(comparison))
             }
@@ -243,8 +240,11 @@ impl Emitter<'_> {
         if matches!(of, Comparand::Float { .. }) && late && !self.deferred.daz {
             return Err(EmitError::Unsupported);
         }
+        // Without `DAZ` operands are flushed by instructions.
+        let flushes = matches!(of, Comparand::Float { flush: true, .. }) && !self.deferred.daz;
         let one = |emit: &mut Self, part: Part, to: Register| -> EmitResult {
             let operand = |emit: &mut Self, arg, scratch| match of {
+                _ if flushes => emit.single(arg, true, part, scratch).map(|()| scratch),
                 Comparand::Float { format, .. } if width == Width::B16 => {
                     emit.widened_half(arg, (format, false), part, scratch).map(|()| scratch)
                 }
@@ -254,7 +254,7 @@ impl Emitter<'_> {
             };
             let x = operand(emit, a, A)?;
             let y = match of {
-                _ if width == Width::B16 => Source::Register(operand(emit, b, B)?),
+                _ if width == Width::B16 || flushes => Source::Register(operand(emit, b, B)?),
                 Comparand::Float { .. } => emit.source(b, width, part, B)?,
                 _ => emit.canonicalised_source(b, width, part, B)?,
             };
@@ -277,24 +277,27 @@ impl Emitter<'_> {
             self.asm.bind(apart);
         }
         let vectors = self.shapes.lanes / self.machine().lanes();
-        if self.machine() == Machine::Avx2 {
+        if self.machine() != Machine::Avx512 {
             let (ecx, edx) = (Register::ECX, Register::EDX);
+            let lanes = self.machine().lanes();
+            let of_word = 64 / lanes;
             for vector in 0..vectors {
                 // RDX collects the bits of 64 lanes.
-                let at = 8 * (vector % 8) as u32;
+                let at = lanes * (vector % of_word);
                 for half in 0..=usize::from(width == Width::B64) {
                     one(self, Part { vector, half }, k2)?;
-                    if at + half as u32 == 0 {
+                    if at + half == 0 {
                         self.asm.bits_of_mask(k2, edx, width == Width::B64);
                         continue;
                     }
                     self.asm.bits_of_mask(k2, ecx, width == Width::B64);
-                    self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, Register::RCX, at + 4 * half as u32));
+                    let up = (at + half * lanes / 2) as u32;
+                    self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, Register::RCX, up));
                     self.asm.rr(Code::Or_r64_rm64, Register::RDX, Register::RCX);
                 }
-                if vector % 8 == 7 || vector + 1 == vectors {
+                if vector % of_word == of_word - 1 || vector + 1 == vectors {
                     self.asm.rr(Code::Mov_r64_rm64, Register::RAX, Register::RDX);
-                    self.set_mask_word(d, to, vector as i64 / 8);
+                    self.set_mask_word(d, to, (vector / of_word) as i64);
                 }
             }
             self.asm.bind(done);

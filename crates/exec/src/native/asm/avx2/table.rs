@@ -130,6 +130,7 @@ pub(super) fn counterpart(code: Code) -> Option<Code> {
         K::EVEX_Vmovaps_zmm_k1z_zmmm512 => K::VEX_Vmovaps_ymm_ymmm256,
         K::EVEX_Vmovapd_zmm_k1z_zmmm512 => K::VEX_Vmovapd_ymm_ymmm256,
         K::EVEX_Vmovups_zmm_k1z_zmmm512 => K::VEX_Vmovups_ymm_ymmm256,
+        K::EVEX_Vmovupd_zmm_k1z_zmmm512 => K::VEX_Vmovupd_ymm_ymmm256,
         K::EVEX_Vmovdqa32_zmm_k1z_zmmm512 => K::VEX_Vmovdqa_ymm_ymmm256,
         K::EVEX_Vmovaps_zmmm512_k1z_zmm => K::VEX_Vmovaps_ymmm256_ymm,
         K::EVEX_Vmovapd_zmmm512_k1z_zmm => K::VEX_Vmovapd_ymmm256_ymm,
