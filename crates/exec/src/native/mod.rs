@@ -1,6 +1,5 @@
-//! A just-in-time compiler for the hot parts of kernels, for x86-64 with AVX-512 or AVX2, and for
-//! AArch64. Its code gives the interpreter's bits;
-//! where it cannot, the interpreter runs.
+//! A just-in-time compiler for the hot parts of kernels, for x86-64 with AVX-512 or AVX2, and for AArch64. Its code gives the
+//! interpreter's bits; where it cannot, the interpreter runs.
 //!
 //! A **region** (`region`) is a part of a kernel with one entry. It extends along all paths up to the instructions that
 //! only the interpreter runs: barriers, atomics, shuffles, and what has no code here. It is compiled when a group of
@@ -8,7 +7,7 @@
 //!
 //! The code runs **tiles** of 16 to 128 lanes one after another, each through the whole region, so that a tile's values
 //! stay in the processor's registers. `shape` finds the values that a tile needs only once (uniform ones, and uniform
-//! ones plus a fixed pattern such as `tid.x`), `deferred` the steps of the arithmetic pipeline that can be deferred
+//! ones plus a fixed pattern such as `tid.x` or `tid.x & 31`, by what `numbers` knows of a launch's registers), `deferred` the steps of the arithmetic pipeline that can be deferred
 //! until the bits are observed, `schedule` orders the instructions, `alloc` allocates
 //! registers, and `emit` writes the code.
 //!
@@ -16,7 +15,8 @@
 //! of bounds or the step budget runs out, the code takes a **side exit**: nothing has been written, and the interpreter
 //! runs the tile's lanes from the region's entry, so it reports the same error at the same instruction. Where code follows
 //! stores the tile **commits** what it has, as at an exit; a side exit behind leaves it there. A divergent
-//! branch is a side exit too, until so many tiles have diverged that the region is compiled again for divergent lanes:
+//! branch is a side exit too, until so many tiles have diverged that the region is compiled again: with short sides of
+//! branches under masks, which all lanes pass together (`region/detour`), or, where that is not enough, for divergent lanes:
 //! then the paths run one after another under masks (`emit/divergence`), and `inactive` says which registers are live in
 //! the inactive lanes. The budget is a tile's: the interpreter runs more lanes at a time and may exhaust it earlier
 //! where lanes diverge. The tiles that completed before had no error, so the first error is the same one.
@@ -24,10 +24,9 @@
 //! Registers have as many bits a lane as the kernel says, but those of 16 bits have 32, zeros above (`emit/half`,
 //! `emit/convert`).
 //!
-//! A warp's lanes are always in one tile. Stores to a buffer that another instruction of the region accesses elsewhere
-//! are left to the interpreter, so that a lane's stores become visible to others in the interpreter's order. Where addresses
-//! have no pattern this holds inside a warp only: threads of different warps that race without a barrier have no order to
-//! keep.
+//! A warp's lanes are always in one tile, so that its lanes see each other's stores in the interpreter's order. Threads of
+//! different warps that race without a barrier have no order to keep; in global memory they keep the interpreter's all the
+//! same where addresses show that they might race (`CompiledRegion::may_conflict`): such stores are the interpreter's.
 
 mod alloc;
 mod asm;
