@@ -71,10 +71,12 @@ impl Interpreter<'_> {
         let launch = LaunchConstants { code: self.code, config: self.config };
         // At the kernel's start all registers are zero.
         let fresh = start == (ProgramPoint { block: 0, at: 0 }) && self.issued == 0;
+        // Code for the patterns of some columns is there already where these are others: the next is for any.
+        let of_columns = entry.instances.is_empty();
         let input = |reg| match self.code.constant_at(reg, start.block, start.at) {
             _ if fresh => Input::Zero,
             Some(bits) => Input::Constant(bits),
-            None => self.input(reg),
+            None => self.input(reg, of_columns),
         };
         let budget = &self.code_cache.budget;
         let make = || {
@@ -89,15 +91,15 @@ impl Interpreter<'_> {
         Some(entry.instances.len() - 1)
     }
 
-    /// What a register holds, as far as code is specialised for it.
-    fn input(&self, reg: Reg) -> Input {
+    /// What a register holds, as far as code is specialised for it; of lanes in a column their pattern where `of_columns`.
+    fn input(&self, reg: Reg, of_columns: bool) -> Input {
         let (row, lanes) = (self.geometry.row, self.geometry.lanes);
         let width = self.code.kernel.width(reg);
         with_lane!(width, T => {
             let register = &T::file(&self.files).registers[reg.0 as usize];
             match register.shape {
                 LaneShape::Uniform => Input::Scalar(vec![0; MAX_TILE]),
-                LaneShape::Affine | LaneShape::Varying if self.may_have_pattern(reg, register.shape) => {
+                LaneShape::Affine | LaneShape::Varying if self.may_have_pattern(reg, register.shape, of_columns) => {
                     let first = register.lane(0, row).bits();
                     let number = |lane: usize| {
                         sign_extend(register.lane(lane.min(lanes - 1), row).bits().wrapping_sub(first), width.bits())
@@ -118,12 +120,13 @@ impl Interpreter<'_> {
     }
 
     /// Whether code is specialised for the pattern of a register's lanes: not where it may depend on data.
-    fn may_have_pattern(&self, reg: Reg, shape: LaneShape) -> bool {
+    fn may_have_pattern(&self, reg: Reg, shape: LaneShape, of_columns: bool) -> bool {
         let launch = LaunchConstants { code: self.code, config: self.config };
         match self.code.kernel.width(reg) {
             Width::Pred => false,
-            Width::B16 => shape == LaneShape::Affine,
-            _ => shape == LaneShape::Affine || self.code_cache.is_of_indices(&launch, reg),
+            _ if shape == LaneShape::Affine => true,
+            Width::B16 => false,
+            _ => of_columns && self.code_cache.is_of_indices(&launch, reg),
         }
     }
     /// Whether the registers hold what an instance was specialised for.

@@ -111,6 +111,13 @@ fn bits() -> Vec<String> {
             numbers.push(format!("sub.u32 %r10, %r1, 64; {op} %r10, %r10, {count}; xor.b32 %r10, %r10, 3;"));
         }
     }
+    // Another pattern each time round a loop with a barrier.
+    for step in ["add.u32 %r12, %r12, 1;", "shl.b32 %r12, %r12, 1;"] {
+        numbers.push(format!(
+            "mov.u32 %r12, 1; mov.u32 %r13, 0; L: mul.lo.u32 %r10, %r2, %r12; and.b32 %r10, %r10, 255; bar.sync 0; {FILL} shl.b32 %r11, %r10, 2;
+             add.u32 %r11, %r11, %r8; ld.shared.u32 %r14, [%r11]; add.u32 %r13, %r13, %r14; {step} setp.lt.u32 %p4, %r12, 24; @%p4 bra L; add.u32 %r10, %r10, %r13;"
+        ));
+    }
     numbers.push("cvt.u64.u32 %rd8, %r1; and.b64 %rd8, %rd8, 31; shr.u64 %rd9, %rd8, 2; xor.b64 %rd8, %rd8, %rd9; cvt.u32.u64 %r10, %rd8;".into());
     let uses = [
         "st.global.u32 [%rd2], %r10;",
