@@ -209,6 +209,7 @@ impl Interpreter<'_> {
             ran.diverged += instance.take_diverged_late();
             match went {
                 TileOutcome::Completed => {}
+                TileOutcome::SideExit(_) if self.config.stops_at_faults => ran.fail(count - ran.tiles.len()),
                 TileOutcome::SideExit(_) => ran.fail(1),
                 TileOutcome::Diverged(tile) => {
                     ran.diverged += 1;

@@ -155,6 +155,7 @@ impl GlobalMemory {
             register_limit,
             compile_limit: options.compile_limit,
             check_races: options.check_races,
+            stops_at_faults: false,
             trace_lane: options.trace_lane,
             observed: options.observed(),
             blocks: options.blocks.clone(),

@@ -126,7 +126,8 @@ impl Launch<'_> {
         let count = args.len();
         let copies = 2 + u64::from(marks_reads);
         let limit = arguments::check_memory(program, &kernel, &sizes, &args, options, (workers, copies))?;
-        let (mut memory, config) = GlobalMemory::lay_out(program, &kernel, &sizes, args, options, limit)?;
+        let (mut memory, mut config) = GlobalMemory::lay_out(program, &kernel, &sizes, args, options, limit)?;
+        config.stops_at_faults = true;
         memory.mark(&kernel, &sizes, (marks::distance(program.address_bits), marks_reads))?;
         let stats = execute(&code, &config, &mut memory, workers);
         let accesses = memory.accesses();
