@@ -261,21 +261,34 @@ impl Emitter<'_> {
             emit.compare_with(code, to, x, y, number);
             Ok(())
         };
-        let (k2, k3) = (Register::K2, Register::K3);
         if self.is_general(d) {
-            one(self, Part { vector: 0, half: 0 }, k2)?;
-            return self.first_lane(d, k2);
+            one(self, Part { vector: 0, half: 0 }, Register::K2)?;
+            return self.first_lane(d, Register::K2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
-        let done = self.asm.label();
         if self.shapes.is_by_tile(of, a, b) && self.active_mask.is_none() && !self.shapes.divergent {
             // Most tiles agree.
-            let apart = self.asm.label();
+            let (apart, done) = (self.asm.label(), self.asm.label());
             self.compare_scalars((comparison, of), a, b, Some(apart))?;
             self.define(d, Register::RAX, 0)?;
             self.asm.jump(Code::Jmp_rel32_64, done);
             self.asm.bind(apart);
+            self.compare_lanes(d, to, width, one)?;
+            self.asm.bind(done);
+            return Ok(());
         }
+        self.compare_lanes(d, to, width, one)
+    }
+
+    /// A comparison lane by lane into a predicate's mask, by what compares a part.
+    fn compare_lanes(
+        &mut self,
+        d: Reg,
+        to: i64,
+        width: Width,
+        one: impl Fn(&mut Self, Part, Register) -> EmitResult,
+    ) -> EmitResult {
+        let (k2, k3) = (Register::K2, Register::K3);
         let vectors = self.shapes.lanes / self.machine().lanes();
         if self.machine() != Machine::Avx512 {
             let (ecx, edx) = (Register::ECX, Register::EDX);
@@ -300,7 +313,6 @@ impl Emitter<'_> {
                     self.set_mask_word(d, to, (vector / of_word) as i64);
                 }
             }
-            self.asm.bind(done);
             return Ok(());
         }
         for vector in 0..vectors {
@@ -323,7 +335,6 @@ impl Emitter<'_> {
                 self.store_mask_word(to + 8 * (vector as i64 / 4), vector % 4 + 1);
             }
         }
-        self.asm.bind(done);
         Ok(())
     }
     /// Stores the masks of so many vectors as one word: what reads it finds all of it in one store.
