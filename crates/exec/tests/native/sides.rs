@@ -94,7 +94,7 @@ fn sides() -> Vec<String> {
 /// The thread's number taken apart and put together, as a number, as an address on both sides of a barrier, as a condition.
 fn bits() -> Vec<String> {
     let mut numbers = Vec::new();
-    for constant in [1u32, 2, 3, 4, 8, 15, 31, 32, 48, 63, 64, 127, 0x55, 0xffff_fffe, 0xffff_ffe0, 0x8000_0001] {
+    for constant in [1u32, 3, 4, 31, 32, 48, 64, 127, 0x55, 0xffff_fffe, 0xffff_ffe0, 0x8000_0001] {
         for op in ["and", "or", "xor"] {
             numbers.push(format!("{op}.b32 %r10, %r2, {constant};"));
             numbers.push(format!("{op}.b32 %r10, {constant}, %r1;"));
@@ -104,7 +104,7 @@ fn bits() -> Vec<String> {
         numbers.push(format!("and.b32 %r11, %r2, 31; add.u32 %r10, %r2, %r11; and.b32 %r10, %r10, {constant};"));
         numbers.push(format!("mul.lo.u32 %r10, %r2, 6; and.b32 %r10, %r10, {constant}; add.u32 %r10, %r10, %r2;"));
     }
-    for count in [0, 1, 2, 3, 5, 6, 7, 30, 31, 32, 40, 256] {
+    for count in [0, 1, 3, 5, 7, 31, 32, 256] {
         for op in ["shr.u32", "shr.s32"] {
             numbers.push(format!("{op} %r10, %r2, {count};"));
             numbers.push(format!("or.b32 %r10, %r2, 0x80000000; {op} %r10, %r10, {count};"));
@@ -176,7 +176,7 @@ fn the_same_error_on_a_side() {
 #[test]
 fn numbers_by_their_bits() {
     hold(&bits(), &[256], 0.5);
-    hold(&bits().into_iter().step_by(5).collect::<Vec<_>>(), &[32, 64], 0.5);
+    hold(&bits().into_iter().step_by(9).collect::<Vec<_>>(), &[32, 64], 0.5);
 }
 
 /// The thread's number in a block of two axes.
