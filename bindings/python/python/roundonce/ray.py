@@ -228,7 +228,7 @@ def run(
     for option, value in (("parts", parts), ("in_flight", in_flight), ("threads", threads)):
         if value is not None and value < 1:
             raise ValueError(f"`{option}` is {value}: expected 1 or more")
-    # What the code says is told before anything is sent.
+    # What the code shows is refused before anything is sent.
     _native.parts(asked, 1)
     _start()
     ranges = _native.parts(asked, parts or max(1, _processors() // threads))

@@ -125,7 +125,9 @@ impl<T: Lane> Register<T> {
     }
     /// Whether the lanes from one on are a number plus the pattern. Affine rows are determined by a lane of each and one more.
     pub(crate) fn has_pattern(&self, first: usize, row: usize, pattern: &[i64]) -> bool {
-        if let (LaneShape::Varying, Some(column)) = (self.shape, &self.column) {
+        if self.shape == LaneShape::Varying {
+            // A load that is folded has its lanes in memory.
+            let Some(column) = &self.column else { return false };
             let lanes = &column.0[first..first + pattern.len()];
             // Without a branch a lane.
             let differs = |(&lane, &at): (&T, &i64)| lane.bits() ^ lanes[0].step(T::of(at as u64), 1).bits();

@@ -62,7 +62,7 @@ pub(crate) struct LaunchConfig {
     /// Bytes that a worker's registers may take.
     pub(crate) register_limit: u64,
     pub(crate) check_races: bool,
-    /// What was accessed is told of a run that fails too: native code stops at the first tile that it cannot complete.
+    /// The accesses of a run that fails are reported too: native code stops at the first tile that it cannot complete.
     pub(crate) stops_at_faults: bool,
     pub(crate) trace_lane: Option<u64>,
     /// The blocks that run; all where none are named.

@@ -88,7 +88,7 @@ impl RegionBuilder<'_, '_> {
         let mut sides: Vec<(usize, bool, Vec<usize>)> =
             [(then, true), (otherwise, false)].map(|(first, expected)| (first, expected, blocks(first))).into();
         sides.retain(|(.., blocks)| !blocks.is_empty());
-        // In the order in which lanes that part would run them.
+        // In the order in which diverging lanes would run them.
         sides.sort_by_key(|&(first, ..)| code.cfg.priority[first]);
         let live = live_at_exit(code, Exit::At(ProgramPoint { block: meet, at: 0 }));
         let (mut stores, mut is_alone, mut longest) = (false, true, 0);
