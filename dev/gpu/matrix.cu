@@ -188,7 +188,12 @@ static void ask(const Form &form, int question, uint32_t *a, uint32_t *b, uint32
     for (int i = 0; i < form.k; i++) a[i] = b[i] = 0;
     c = 0;
     switch (question % 8) {
-    case 0: // dot_zero: tiny terms beside zeros
+    case 0: // dot_zero: tiny terms beside zeros; the smallest number less what only a small exponent leaves
+        if (question / 8 % 2 && fa.exponent == 8) {
+            a[0] = power(form.of_a, false, -75), b[0] = power(form.of_b, false, -74);
+            a[1] = power(form.of_a, true, -80), b[1] = power(form.of_b, false, -80);
+            break;
+        }
         for (int i = 0; i < 2; i++) {
             int exponent = deep / 2 < -half ? -half : deep / 2;
             a[i] = power(form.of_a, i, exponent) | 1u << fa.below, b[i] = power(form.of_b, false, exponent) | 3u << fields(form.of_b).below;

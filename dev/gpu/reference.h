@@ -277,7 +277,7 @@ BOTH uint64_t unsaturated(const Operation &op, const Policy &policy, uint64_t a,
 
 BOTH uint64_t reference(const Operation &op, const Policy &policy, uint64_t a, uint64_t b, uint64_t c) {
     Format f = op.format;
-    if (op.oob && (a == OOB_NAN || b == OOB_NAN || c == OOB_NAN)) return 0;
+    if (op.oob && ((a & 0x7fff) == OOB_NAN || (b & 0x7fff) == OOB_NAN)) return 0;
     uint64_t bits = unsaturated(op, policy, a, b, c);
     if (op.relu) return f.is_negative(bits) && !f.is_nan(bits) ? 0 : bits;
     if (!op.saturate) return bits;

@@ -78,18 +78,6 @@ impl<'b> Choices<'b> {
     /// Numbers that the first of them, which the input holds, go on to: data for buffers, where few bytes of input
     /// would make most of it zero.
     pub fn words(&mut self, count: usize) -> Vec<u32> {
-        let mut state = self.bits(64) | 1;
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-        };
-        (0..count)
-            .map(|_| {
-                let word = next();
-                if word % 4 == 0 { EDGES[(word >> 8) as usize % 19] as u32 } else { (word >> 32) as u32 }
-            })
-            .collect()
+        roundonce_scalar::numbers(self.bits(64) | 1, count)
     }
 }

@@ -55,6 +55,11 @@ const TARGETS: [(&str, &str); 10] = [
     ("4.3", "sm_52"),
 ];
 
+/// What a GPU runs that programs are compared on.
+const GPU_TARGET: (&str, &str) = ("9.0", "sm_90");
+/// Whole warps: no document says what lanes without a thread give.
+const GPU_BLOCKS: [[u32; 3]; 6] = [[32, 1, 1], [64, 1, 1], [96, 1, 1], [16, 4, 1], [128, 1, 1], [4, 4, 4]];
+
 const BLOCKS: [[u32; 3]; 9] =
     [[32, 1, 1], [64, 1, 1], [96, 1, 1], [16, 4, 1], [7, 3, 2], [1, 1, 1], [128, 1, 1], [4, 4, 4], [33, 1, 1]];
 
@@ -76,6 +81,8 @@ struct Generator<'c, 'b> {
     left_early: bool,
     /// Parameters of functions are declared as registers, not as `.param`.
     by_register: bool,
+    /// Only what is defined on every machine: a GPU is to agree.
+    portable: bool,
 }
 
 /// Bytes that a thread stores.
@@ -96,21 +103,22 @@ fn prologue(statements: &str) -> String {
     for pool in POOLS {
         text += &format!("\t.reg {} {}<{}>;\n", pool.ty, pool.prefix, pool.count);
     }
-    text += "\t.reg .b64 %base, %in, %rec, %own, %slots, %loc, %out;\n\t.reg .b32 %sh, %next, %tid, %lin, %c<16>;\n";
+    text += "\t.reg .b64 %base, %in, %rec, %own, %slots, %loc, %out;\n\t.reg .b32 %sh, %next, %thread, %lin, %c<16>;\n";
     text += "\t.reg .pred %q;\n\t.local .align 16 .b8 stack[64];\n";
     text += "\tld.param.u64 %base, [input];\n\tld.param.u64 %out, [out];\n\tld.param.u64 %slots, [slots];\n";
     text += "\tmov.u32 %c0, %tid.z;\n\tmov.u32 %c1, %ntid.y;\n\tmov.u32 %c2, %tid.y;\n\tmov.u32 %c3, %ntid.x;\n";
-    text += "\tmov.u32 %c4, %tid.x;\n\tmad.lo.u32 %c5, %c0, %c1, %c2;\n\tmad.lo.u32 %tid, %c5, %c3, %c4;\n";
+    text += "\tmov.u32 %c4, %tid.x;\n\tmad.lo.u32 %c5, %c0, %c1, %c2;\n\tmad.lo.u32 %thread, %c5, %c3, %c4;\n";
     text += "\tmov.u32 %c0, %ntid.z;\n\tmul.lo.u32 %c1, %c1, %c3;\n\tmul.lo.u32 %c1, %c1, %c0;\n";
-    text += "\tmov.u32 %c6, %ctaid.x;\n\tmad.lo.u32 %lin, %c6, %c1, %tid;\n";
-    text += "\tshl.b32 %sh, %tid, 4;\n\tadd.u32 %next, %tid, 1;\n\trem.u32 %next, %next, %c1;\n";
+    text += "\tmov.u32 %c6, %ctaid.x;\n\tmad.lo.u32 %lin, %c6, %c1, %thread;\n";
+    text += "\tshl.b32 %sh, %thread, 4;\n\tadd.u32 %next, %thread, 1;\n\trem.u32 %next, %next, %c1;\n";
     text +=
         "\tshl.b32 %next, %next, 4;\n\tmov.u32 %c7, shared;\n\tadd.u32 %sh, %sh, %c7;\n\tadd.u32 %next, %next, %c7;\n";
     text += "\tand.b32 %c0, %lin, 63;\n\tmul.wide.u32 %in, %c0, 16;\n\tadd.u64 %in, %in, %base;\n";
     text += &format!("\tmul.wide.u32 %rec, %lin, {};\n\tadd.u64 %rec, %rec, %out;\n\tmov.b64 %own, %rec;\n", record());
-    text += "\tand.b32 %c0, %tid, 1;\n\tmul.wide.u32 %loc, %c0, 16;\n\tmov.u64 %out, stack;\n\tadd.u64 %loc, %loc, %out;\n\tmov.b64 %out, %in;\n";
+    text += "\tand.b32 %c0, %thread, 1;\n\tmul.wide.u32 %loc, %c0, 16;\n\tmov.u64 %out, stack;\n\tadd.u64 %loc, %loc, %out;\n\tmov.b64 %out, %in;\n";
+    text += "\tst.shared.u32 [shared+2048], 0;\n";
     for offset in [0, 16, 32, 48] {
-        text += &format!("\tst.local.v4.b32 [stack+{offset}], {{%lin, %tid, %c3, %c4}};\n");
+        text += &format!("\tst.local.v4.b32 [stack+{offset}], {{%lin, %thread, %c3, %c4}};\n");
     }
     let mut place = 0;
     for pool in POOLS.iter().filter(|pool| pool.ty != ".pred") {
@@ -120,9 +128,9 @@ fn prologue(statements: &str) -> String {
             place += 20;
         }
     }
-    text += "\tmov.b32 %ru0, %lin;\n\tmov.b32 %rs0, %tid;\n\tcvt.rn.f32.u32 %f0, %tid;\n";
+    text += "\tmov.b32 %ru0, %lin;\n\tmov.b32 %rs0, %thread;\n\tcvt.rn.f32.u32 %f0, %thread;\n";
     for (register, value) in
-        [("%p0", "lt.u32 %p0, %tid, 9"), ("%p1", "gt.u32 %p1, %tid, %c6"), ("%p2", "eq.u32 %p2, %c4, 3")]
+        [("%p0", "lt.u32 %p0, %thread, 9"), ("%p1", "gt.u32 %p1, %thread, %c6"), ("%p2", "eq.u32 %p2, %c4, 3")]
     {
         if statements.contains(register) {
             text += &format!("\tsetp.{value};\n");
@@ -164,22 +172,66 @@ fn module((version, target): (&str, &str), function: &str, statements: &str) -> 
 pub fn generate(choices: &mut Choices<'_>) -> Module {
     let target = TARGETS[if choices.one_in(4) { choices.below(TARGETS.len()) } else { 0 }];
     let (block, grid) = (*choices.pick(&BLOCKS), [1 + choices.below(3) as u32, 1, 1]);
-    let (threads, words) = ((block[0] * block[1] * block[2] * grid[0]) as usize, choices.words(INPUT));
-    let by_register = choices.one_in(2);
-    #[rustfmt::skip] // A list.
-    let mut generator = Generator {
-        choices, target, body: String::new(), labels: 0, left: 40, loops: 0, left_early: false, by_register,
-    };
-    let function = generator.function();
-    while !generator.choices.is_empty() && generator.left > 0 {
-        generator.statements(0);
-    }
-    let text = module(target, &function, &generator.body);
-    let buffers = [Buffer::from_words(words), Buffer::zeros(threads * record()), Buffer::zeros(32)];
-    Module { text, grid, block, args: buffers.map(Arg::Buffer).to_vec() }
+    let mut generator = Generator::new(choices, target);
+    let words = generator.choices.words(INPUT);
+    generator.by_register = generator.choices.one_in(2);
+    generator.program(block, grid, words)
 }
 
-impl Generator<'_, '_> {
+/// A module that a GPU runs as the engines do.
+pub fn generate_portable(choices: &mut Choices<'_>) -> Module {
+    let (block, grid) = (*choices.pick(&GPU_BLOCKS), [1 + choices.below(3) as u32, 1, 1]);
+    let generator = Generator { portable: true, ..Generator::new(choices, GPU_TARGET) };
+    generator.program(block, grid, Vec::new())
+}
+
+/// One module for each spelling that a GPU has, of that instruction alone, and for each probe; its name is what it has.
+pub fn each_instruction(choices: &mut Choices<'_>) -> Vec<(String, Module)> {
+    let mut modules = Vec::new();
+    for (spelling, operands, types) in instruction::every() {
+        // Some operands are of no use: two places for one result, a constant where none may be.
+        for _ in 0..8 {
+            let mut generator = Generator { portable: true, ..Generator::new(choices, GPU_TARGET) };
+            generator.write(&spelling, &operands, &types, false);
+            if !generator.body.is_empty() {
+                modules.push((spelling, generator.module("", [64, 1, 1], [1, 1, 1], Vec::new())));
+                break;
+            }
+        }
+    }
+    for lines in rows::PROBES {
+        let mut generator = Generator { portable: true, ..Generator::new(choices, GPU_TARGET) };
+        lines.split("; ").for_each(|line| generator.line(line));
+        modules.push(((*lines).to_owned(), generator.module("", [64, 1, 1], [1, 1, 1], Vec::new())));
+    }
+    modules
+}
+
+impl<'c, 'b> Generator<'c, 'b> {
+    #[rustfmt::skip] // A list.
+    fn new(choices: &'c mut Choices<'b>, target: (&'static str, &'static str)) -> Self {
+        Generator {
+            choices, target, body: String::new(), labels: 0, left: 40, loops: 0, left_early: false, by_register: false,
+            portable: false,
+        }
+    }
+
+    /// Statements until the choices end.
+    fn program(mut self, block: [u32; 3], grid: [u32; 3], words: Vec<u32>) -> Module {
+        let function = self.function();
+        while !self.choices.is_empty() && self.left > 0 {
+            self.statements(0);
+        }
+        self.module(&function, block, grid, words)
+    }
+
+    fn module(&self, function: &str, block: [u32; 3], grid: [u32; 3], words: Vec<u32>) -> Module {
+        let threads = (block[0] * block[1] * block[2] * grid[0]) as usize;
+        let text = module(self.target, function, &self.body);
+        let buffers = [Buffer::from_words(words), Buffer::zeros(threads * record()), Buffer::zeros(32)];
+        Module { text, grid, block, args: buffers.map(Arg::Buffer).to_vec() }
+    }
+
     fn line(&mut self, line: &str) {
         self.body += &format!("\t{line};\n");
     }
@@ -342,6 +394,7 @@ impl Generator<'_, '_> {
         self.left_early = true;
         let pred = self.register("%p");
         let how = *self.choices.pick(&["bra END", "exit", "ret", "bra END", "exit", "ret", "bra END", "trap"]);
+        let how = if self.portable && how == "trap" { "exit" } else { how };
         self.line(&format!("@{pred} {how}"));
     }
 }

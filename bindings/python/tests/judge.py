@@ -147,7 +147,8 @@ ROUNDINGS = {"rn": "rn", "rz": "rz", "rm": "rm", "rp": "rp", "rte": "rn", "rtz":
 def judge(what: Meaning, operands: Tuple[int, ...]) -> int:
     """The bits of one component."""
     form = FORMATS[what.result]
-    if what.out_of_bounds and OUT_OF_BOUNDS in operands:
+    # Of either sign, as a factor.
+    if what.out_of_bounds and OUT_OF_BOUNDS in [factor & 0x7FFF for factor in operands[:2]]:
         return 0
     # Operands of unlike types are numbers of f32.
     wide = FORMATS["f32"] if what.unlike else form

@@ -32,7 +32,22 @@ impl Machine {
         as_default("sm_53", "NVIDIA GM20B (Tegra X1)", &["nan_small"]),
         as_default("sm_86", "NVIDIA RTX 3060", &["nan_f32"]),
         as_default("sm_89", "NVIDIA L40S", &["tininess"]),
-        as_default("sm_90", "NVIDIA H100", &["tininess"]),
+        as_default(
+            "sm_90",
+            "NVIDIA H100, H200",
+            &[
+                "tininess",
+                "nan_f32",
+                "nan_f64",
+                "nan_small",
+                "fmz_sat_nan",
+                "oob_nan",
+                "dot_zero",
+                "dot_zero_sign",
+                "dot_addend",
+                "dot_nan_f64",
+            ],
+        ),
         as_default("sm_100", "NVIDIA, sm_100a", &["tininess", "nan_f32", "oob_nan"]),
         as_default("sm_120", "NVIDIA RTX 5090, RTX PRO 6000", &["nan_f32", "nan_f64"]),
         Machine {

@@ -88,7 +88,7 @@ pub struct Operation {
     pub fmz: bool,
     /// The range that the result is clamped to: `.sat`, `.SAT`, `.relu`.
     pub clamp: Clamp,
-    /// An out-of-bounds NaN among the operands makes the result +0, before the clamp: `.oob`.
+    /// An out-of-bounds NaN as a factor makes the result +0, before the clamp: `.oob`.
     pub oob: bool,
 }
 
@@ -206,7 +206,7 @@ fn dispatch<W: Wide>(
     [mut a, mut b, c]: [u64; 3],
     trace: &mut impl Trace,
 ) -> Outcome {
-    if operation.oob && profile.has_oob_operand(operation.op.operands(), [a, b, c]) {
+    if operation.oob && profile.has_oob_factor([a, b, c]) {
         trace.event(Event::OutOfBounds);
         return Outcome { bits: 0, flags: Flags::NONE };
     }

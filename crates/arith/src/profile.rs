@@ -239,7 +239,7 @@ impl Profile {
         dot_zero: ZeroExponent::Floor,
         dot_zero_sign: ZeroSum::Positive,
         dot_addend: AddendCut::AsProducts,
-        dot_nan_f64: NanRule::Payload([OperandIndex::B, OperandIndex::A, OperandIndex::C]),
+        dot_nan_f64: NanRule::Payload([OperandIndex::B, OperandIndex::C, OperandIndex::A]),
         turing_block: TuringBlock::Eight,
     };
 
@@ -284,9 +284,9 @@ impl Profile {
         Profile { nan_f64: self.div_nan_f64, ..*self }.nan_of_pair(format, dividend, divisor)
     }
 
-    /// Whether one of the operands that an operation takes is the out-of-bounds NaN.
-    pub(crate) fn has_oob_operand(&self, taken: &[OperandIndex], operands: [u64; 3]) -> bool {
-        taken.iter().any(|&operand| operands[operand as usize] == self.oob_nan)
+    /// Whether a factor is the out-of-bounds NaN, of either sign.
+    pub(crate) fn has_oob_factor(&self, [a, b, _]: [u64; 3]) -> bool {
+        [a, b].iter().any(|factor| (factor ^ self.oob_nan) & Format::F16.magnitude_mask() == 0)
     }
 
     /// Every decision, one row for each field.
@@ -295,8 +295,7 @@ impl Profile {
             field: "tininess",
             decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush: those that are \
                       subnormal when rounded with an unbounded exponent range",
-            source: "sm_90 (262,144 results) and sm_89, fma to nearest; sm_100 agrees in all four directions, f32 and \
-                     f16; sm_50 to sm_86 unmeasured",
+            source: "sm_90 (in all four directions, f32 and f16) and sm_89; sm_100 agrees; sm_50 to sm_86 unmeasured",
             status: Status::Measured,
         },
         Decision {
@@ -314,14 +313,14 @@ impl Profile {
         Decision {
             field: "nan_f32",
             decides: "the bits of an f32 NaN: 0x7fffffff",
-            source: "sm_1x and sm_120; PTX leaves it open",
+            source: "sm_1x, sm_90 and sm_120; PTX leaves it open",
             status: Status::Measured,
         },
         Decision {
             field: "nan_f64",
             decides: "whose payload an f64 NaN keeps: b, then c, then a; a minus leaves the sign of a NaN operand \
                       alone; an invalid operation gives 0xfff8000000000000",
-            source: "GT200, and the multiplication of sm_120; sm_20 to sm_90 unmeasured",
+            source: "GT200, sm_90, and the multiplication of sm_120; which operand of a sum or a product is the second one the assembler may choose; sm_20 to sm_86 unmeasured",
             status: Status::Measured,
         },
         Decision {
@@ -334,7 +333,7 @@ impl Profile {
         Decision {
             field: "nan_small",
             decides: "the bits of an f16 or bf16 NaN: 0x7fff",
-            source: "f16 add and mul on sm_53; SPIR-V leaves any NaN legal; bf16 unmeasured",
+            source: "f16 add and mul on sm_53, f16 and bf16 on sm_90; SPIR-V leaves any NaN legal",
             status: Status::Measured,
         },
         Decision {
@@ -346,41 +345,39 @@ impl Profile {
         Decision {
             field: "fmz_sat_nan",
             decides: "what a saturating .FMZ form gives for a zero factor and a NaN factor: +0 plus the addend, clamped",
-            source: "FFMA .FMZ; a Tesla gives +0; unmeasured on Maxwell",
-            status: Status::Unmeasured,
+            source: "FFMA .FMZ; sm_90, by the bit of the machine code; a Tesla gives +0; unmeasured on Maxwell",
+            status: Status::Measured,
         },
         Decision {
             field: "oob_nan",
-            decides: "the out-of-bounds NaN of .oob, in f16 and bf16: 0x7ff7, in a, b or c",
-            source: "a public test suite that ran on sm_100; that c counts is unmeasured",
-            status: Status::Reported,
+            decides: "the out-of-bounds NaN of .oob, in f16 and bf16: 0x7ff7 of either sign, in a or b; in c it is a NaN as others",
+            source: "sm_90; a public test suite that ran on sm_100",
+            status: Status::Measured,
         },
         Decision {
             field: "dot_zero",
             decides: "the exponent of a zero term of a matrix multiply-add, seen where all other terms are tiny: a floor \
                       below the accumulator's own exponents, by row: -132 on sm_80",
-            source: "microsoft/MMA-Sim's later files; models pinned to sm_80, sm_90 and sm_120 agree; its first release \
-                     has -126 for zero operands; unmeasured",
-            status: Status::Unmeasured,
+            source: "sm_90, where the other readings fail; microsoft/MMA-Sim's later files for the rest",
+            status: Status::Measured,
         },
         Decision {
             field: "dot_zero_sign",
             decides: "the sign of a zero sum of a matrix multiply-add: +0",
-            source: "microsoft/MMA-Sim's first release; its later files give -0 for a negative sum that is cut away; \
-                     unmeasured",
-            status: Status::Unmeasured,
+            source: "sm_90, where the other reading fails; microsoft/MMA-Sim's first release",
+            status: Status::Measured,
         },
         Decision {
             field: "dot_addend",
             decides: "the bits that a matrix multiply-add keeps of the addend: as many as of a product",
-            source: "microsoft/MMA-Sim; a report on the RTX 5080 with a figure of its own was not to be had",
-            status: Status::Unmeasured,
+            source: "sm_90, where the other reading fails; microsoft/MMA-Sim for the rest",
+            status: Status::Measured,
         },
         Decision {
             field: "dot_nan_f64",
-            decides: "whose payload an f64 NaN of a matrix multiply-add keeps: b, then a, then c",
-            source: "microsoft/MMA-Sim, which has that of the machine it runs on; unmeasured",
-            status: Status::Unmeasured,
+            decides: "whose payload an f64 NaN of a matrix multiply-add keeps: b, then c, then a",
+            source: "sm_90: the rule of a chain of fused multiply-adds",
+            status: Status::Measured,
         },
         Decision {
             field: "turing_block",

@@ -44,7 +44,8 @@ const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
     (RELU, [0x4000, 0x4000, 0x0000],                0x4400,      "nothing is clamped above"),
     (OOB,  [0x7ff7, 0x7e00, 0x3c00],                0x0000,      "the out-of-bounds NaN, beside another"),
     (OOB,  [0x3c00, 0x7ff6, 0x3c00],                0x7fff,      "a NaN like any other"),
-    (OOB,  [0x3c00, 0x3c00, 0x7ff7],                0x0000,      "as the addend: unmeasured"),
+    (OOB,  [0xfff7, 0x7fff, 0xbbfe],                0x0000,      "of the other sign (H100)"),
+    (OOB,  [0x3c00, 0x3c00, 0x7ff7],                0x7fff,      "as the addend a NaN like any other (H100)"),
     (OOB_BF16, [0x3f80, 0x7ff7, 0xff80],            0x0000,      "the same pattern in bf16"),
     // Ties and sticky bits.
     (F32,  [0x3f80_0000, 0x3f80_0000, 0x3380_0000], 0x3f80_0000, "1 + 2^-24: a tie goes to the even neighbour, below"),

@@ -8,7 +8,14 @@ pub const fn flushed(format: Format, flush: bool, bits: u64) -> u64 {
     if flush { format.flush(bits) } else { bits & format.mask() }
 }
 
-/// Absolute value or negation, of a NaN too.
+/// Absolute value or negation as arithmetic: a NaN is the profile's, and keeps its sign where it keeps its payload.
+#[inline(always)]
+pub fn signed_sum(profile: &Profile, format: Format, negate: bool, flush: bool, a: u64) -> u64 {
+    let a = a & format.mask();
+    if format.is_nan(a) { profile.nan_result(format, Some(a)) } else { sign(format, negate, flush, a) }
+}
+
+/// Absolute value or negation of the bits, of a NaN too.
 #[inline(always)]
 pub fn sign(format: Format, negate: bool, flush: bool, a: u64) -> u64 {
     let a = flushed(format, flush, a);

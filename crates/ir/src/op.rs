@@ -51,6 +51,8 @@ pub enum Op {
         format: Format,
         /// A subnormal becomes zero of its sign first.
         flush: bool,
+        /// Computed as a sum with zero is: a NaN is the profile's, with the sign that it had. Otherwise the bit alone.
+        arithmetic: bool,
         /// The value.
         a: Operand,
     },

@@ -360,11 +360,11 @@ fn accepts(ty: &str, register: &str, relaxed: bool) -> bool {
 static HOLDERS: LazyLock<HashMap<&'static str, [OnceLock<Vec<&'static str>>; 2]>> =
     LazyLock::new(|| crate::types::names().map(|ty| (ty, Default::default())).collect());
 
-/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant,
-/// `c`: one or a predicate, `g`: an address).
+/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant, `e`: one whose
+/// constants have eight bits, `c`: one or a predicate, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     match ty {
-        "n" | "r" => &[".b32", ".u32", ".s32"],
+        "n" | "r" | "e" => &[".b32", ".u32", ".s32"],
         "c" => &[".b32", ".u32", ".s32", ".pred"],
         "g" => &[".b32", ".u32", ".s32", ".b64", ".u64", ".s64"],
         _ => HOLDERS.get(ty).map_or(&[], |all| {

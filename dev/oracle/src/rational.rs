@@ -11,12 +11,8 @@ use crate::{Direction, FlushRule, INEXACT, Layout, OVERFLOW, Shape, Spec, UNDERF
 /// The result of the pipeline on `[a, b, c]`.
 pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
     let [a, b, c] = operands;
-    let taken = match spec.shape {
-        Shape::MulAdd | Shape::TruncatedMulAdd => vec![a, b, c],
-        Shape::Add => vec![a, c],
-        Shape::Mul => vec![a, b],
-    };
-    if spec.oob_nan.is_some_and(|nan| taken.contains(&nan)) {
+    // Of either sign; the addend does not count.
+    if spec.oob_nan.is_some_and(|nan| a & 0x7fff == nan || b & 0x7fff == nan) {
         return Verdict { bits: 0, flags: 0 };
     }
     if spec.shape == Shape::TruncatedMulAdd && addend_is_zero(spec, c) {

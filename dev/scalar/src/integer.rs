@@ -7,6 +7,12 @@ fn number(value: u64, bits: u32, sign: Signedness) -> i128 {
     if sign == Signedness::Signed && low >> (bits - 1) & 1 == 1 { low - (1i128 << bits) } else { low }
 }
 
+/// A place or a length of a field: eight bits of it, and of 64 bits all that a shift has.
+fn place(number: u64, bits: u32) -> u64 {
+    let number = number & 0xffff_ffff;
+    if bits == 64 { number.min(128) } else { number % 256 }
+}
+
 /// An operation on operands of `bits` bits.
 ///
 /// # Panics
@@ -31,8 +37,7 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
         IntOp::MulAddWide(sign) => {
             return cut(number(a, bits, sign) * number(b, bits, sign) + c as i128, wide);
         }
-        IntOp::Div(_) if y == 0 => -1,
-        IntOp::Rem(_) if y == 0 => x,
+        IntOp::Div(_) | IntOp::Rem(_) if y == 0 => -1,
         IntOp::Div(sign) => number(a, bits, sign) / number(b, bits, sign),
         IntOp::Rem(sign) => number(a, bits, sign) % number(b, bits, sign),
         IntOp::Min(sign) => number(a, bits, sign).min(number(b, bits, sign)),
@@ -66,7 +71,7 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
             all | ((table as i128) >> row & 1) << place
         }),
         IntOp::FieldExtract(sign) => {
-            let (start, length) = (b & 255, c & 255);
+            let (start, length) = (place(b, bits), place(c, bits));
             let top = u64::from(bits) - 1;
             let fill =
                 if sign == Signedness::Unsigned || length == 0 { 0 } else { x >> (start + length - 1).min(top) & 1 };
@@ -77,7 +82,7 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
             })
         }
         IntOp::FieldInsert => {
-            let (start, length) = (c & 255, d & 255);
+            let (start, length) = (place(c, bits), place(d, bits));
             (0..length).fold(y, |all, place| {
                 let to = start + place;
                 if to >= u64::from(bits) {

@@ -6,9 +6,11 @@
 
 mod generate;
 mod half;
+mod input;
 mod integer;
 
 pub use generate::{Case, generate, generate_plain};
+pub use input::{input, numbers};
 
 use roundonce_arith::{Format, Profile, Rounding};
 use roundonce_ir::{
@@ -195,9 +197,16 @@ impl Block<'_> {
                 }
                 self.set(thread, *d, packed);
             }
-            Op::Sign { d, negate, format, flush: false, a } => {
+            Op::Sign { d, negate, format, flush: false, arithmetic, a } => {
                 let a = get(*a);
-                let value = if *negate { a ^ format.sign_mask() } else { a & !format.sign_mask() };
+                let value = match format.width() {
+                    // As a GPU: all NaNs are one, of f64 the operand made quiet.
+                    64 if *arithmetic && format.is_nan(a) => a | 1 << 51,
+                    32 if *arithmetic && format.is_nan(a) => 0x7fff_ffff,
+                    16 if *arithmetic && format.is_nan(a) => 0x7fff,
+                    _ if *negate => a ^ format.sign_mask(),
+                    _ => a & !format.sign_mask(),
+                };
                 self.set(thread, *d, value);
             }
             Op::Compare { d, comparison, of, a, b } => {
@@ -452,6 +461,8 @@ fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
                 other => panic!("the judge does not convert to {other:?}"),
             }
         }
+        // The upper half of an f32, NaNs too.
+        (Scalar::Float(Format::BF16), Scalar::Float(Format::F32)) => a << 16,
         (Scalar::Float(from), Scalar::Float(Format::F64)) if from != Format::F64 => {
             let value = half::value(from, a);
             if !value.is_nan() {
@@ -463,7 +474,15 @@ fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
         }
         (Scalar::Float(from), Scalar::Float(to)) => {
             let value = half::value(from, a);
-            if value.is_nan() { to.magnitude_mask() } else { half::round(to, value, rounding) }
+            match value.is_nan() {
+                false => half::round(to, value, rounding),
+                // The upper bits of its payload are left.
+                true if from == Format::F64 => {
+                    let payload = (a & ((1 << 52) - 1)) >> (52 - to.frac_bits());
+                    (a >> 63) << (to.width() - 1) | to.infinity() | to.quiet_bit() | payload
+                }
+                true => to.magnitude_mask(),
+            }
         }
         other => panic!("the judge does not convert {other:?}"),
     }

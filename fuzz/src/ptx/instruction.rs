@@ -1,7 +1,7 @@
 //! One instruction of a module: a spelling from the tables, and operands of its types.
 
 use super::rows::{NOT_WRITTEN, ROWS, Row, TOGETHER, WRITTEN};
-use super::{Generator, POOLS, module};
+use super::{Generator, POOLS, TARGETS, module};
 use roundonce::arith::{Element, Format};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::ptx::{conversions, forms, integer};
@@ -65,10 +65,10 @@ fn spelled() -> &'static [Spelled] {
     })
 }
 
-/// That the generator writes every opcode that programs are lowered with.
+/// That the generator writes every opcode that programs are lowered with, and that its programs are lowered.
 ///
 /// # Panics
-/// With the names of those that it lacks.
+/// With the names of those that it lacks, or with why a program is refused.
 pub fn check_table() {
     let rows = ROWS.iter().chain(TOGETHER).filter_map(|row| row.spelling.split(' ').next());
     let mut known: BTreeSet<&str> =
@@ -76,6 +76,67 @@ pub fn check_table() {
     known.extend(spelled().iter().filter_map(|spelled| spelled.spelling.split('.').next()));
     let missing: Vec<&str> = roundonce::ptx::lowered_opcodes().filter(|name| !known.contains(name)).collect();
     assert!(missing.is_empty(), "rows.rs has no row for {missing:?}");
+    // What is around the statements is taken: else no program would be.
+    for target in TARGETS {
+        let text = module(target, "", "");
+        let refused = Ready::read(Source::Ptx(&text), &Choice::default()).err();
+        assert!(refused.is_none(), "{text}\n{refused:?}");
+    }
+}
+
+/// A spelling's words as one, and the types among them.
+fn joined(words: &[&'static str]) -> (String, Vec<&'static str>) {
+    let words = words.iter().copied().filter(|word| *word != "-");
+    let is_type = |word: &&str| TYPES.contains(word) || [".u16x2", ".s16x2"].contains(word);
+    (words.clone().collect(), words.filter(is_type).collect())
+}
+
+/// Every spelling of the tables, with its operands and types.
+pub(super) fn every() -> Vec<(String, String, Vec<&'static str>)> {
+    let mut all: Vec<(String, String, Vec<&str>)> = Vec::new();
+    for row in ROWS.iter().chain(TOGETHER) {
+        let mut spellings: Vec<Vec<&str>> = vec![vec![]];
+        for group in row.spelling.split(' ') {
+            let longer = spellings.iter().flat_map(|words| group.split('|').map(|word| [&words[..], &[word]].concat()));
+            spellings = longer.collect();
+        }
+        all.extend(spellings.iter().map(|words| {
+            let (spelling, types) = joined(words);
+            (spelling, row.operands.to_owned(), types)
+        }));
+    }
+    all.extend(spelled().iter().map(|spelled| (spelled.spelling.clone(), spelled.operands.clone(), vec![])));
+    all
+}
+
+/// What two machines may do differently: addresses, which lane is meant or together with which, and what
+/// ends a launch or takes what is in memory.
+fn is_left_open(spelling: &str) -> bool {
+    const OPCODES: [&str; 10] = [
+        "brkpt",
+        "trap",
+        "discard",
+        "setmaxnreg",
+        "createpolicy",
+        "activemask",
+        "elect",
+        "mapa",
+        "getctarank",
+        "applypriority",
+    ];
+    OPCODES.contains(&spelling.split('.').next().unwrap_or_default()) || spelling == "isspacep.const"
+}
+
+/// What has an error bound for a definition.
+fn is_approximate(spelling: &str) -> bool {
+    spelling.contains(".approx") || spelling.contains(".full")
+}
+
+/// What an assembler may fuse with its neighbours.
+fn is_contracted(spelling: &str) -> bool {
+    ["add.", "sub.", "mul."].iter().any(|name| spelling.starts_with(name))
+        && [".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f32x2", ".f64"].iter().any(|ty| spelling.ends_with(ty))
+        && ![".rn", ".rz", ".rm", ".rp"].iter().any(|rounding| spelling.contains(rounding))
 }
 
 const TYPES: [&str; 19] = [
@@ -183,25 +244,30 @@ impl Generator<'_, '_> {
     /// One of a row's spellings.
     pub(super) fn instruction(&mut self, rows: &'static [Row]) {
         let row = self.choices.pick(rows);
-        let (mut spelling, mut types) = (String::new(), Vec::new());
-        for group in row.spelling.split(' ') {
-            let group: Vec<&str> = group.split('|').collect();
-            let word = *self.choices.pick(&group);
-            if word != "-" {
-                spelling += word;
-            }
-            types.extend(TYPES.iter().find(|ty| **ty == word).or([".u16x2", ".s16x2"].iter().find(|ty| **ty == word)));
-        }
-        self.write(&spelling, row.operands, &types);
+        let words: Vec<&'static str> = row
+            .spelling
+            .split(' ')
+            .map(|group| {
+                let group: Vec<&str> = group.split('|').collect();
+                *self.choices.pick(&group)
+            })
+            .collect();
+        let (spelling, types) = joined(&words);
+        self.write(&spelling, row.operands, &types, true);
     }
 
     /// One of the product's own rows.
     pub(super) fn form(&mut self) {
         let spelled = self.choices.pick(spelled());
-        self.write(&spelled.spelling, &spelled.operands, &[]);
+        self.write(&spelled.spelling, &spelled.operands, &[], true);
     }
 
-    fn write(&mut self, spelling: &str, operands: &str, types: &[&str]) {
+    /// Writes an instruction, under a guard sometimes where one may be.
+    pub(super) fn write(&mut self, spelling: &str, operands: &str, types: &[&str], guarded: bool) {
+        if self.portable && (is_left_open(spelling) || guarded && (is_approximate(spelling) || is_contracted(spelling)))
+        {
+            return;
+        }
         let operands: Vec<String> = operands
             .split(' ')
             .filter(|what| !what.is_empty())
@@ -211,10 +277,10 @@ impl Generator<'_, '_> {
             })
             .collect();
         let text = format!("{spelling} {}", operands.join(", "));
-        if !self.is_taken(&text) && !self.choices.one_in(200) {
+        if !self.is_taken(&text) && (self.portable || !self.choices.one_in(200)) {
             return;
         }
-        let guard = if self.choices.one_in(4) {
+        let guard = if guarded && self.choices.one_in(4) {
             let (sign, pred) = (*self.choices.pick(&["", "!"]), self.register("%p"));
             // Threads meet where none is left out.
             if TOGETHER.iter().any(|row| spelling.starts_with(row.spelling.split([' ', '|']).next().unwrap_or("-"))) {
@@ -225,6 +291,10 @@ impl Generator<'_, '_> {
         } else {
             String::new()
         };
+        // A carry that no instruction before it left is none.
+        if self.portable && ["addc", "subc", "madc"].iter().any(|name| spelling.starts_with(name)) {
+            self.line("add.cc.u32 %c7, %lin, 0xfffffff0");
+        }
         self.line(&format!("{guard}{text}"));
     }
 

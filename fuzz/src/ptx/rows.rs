@@ -184,6 +184,33 @@ pub(super) const TOGETHER: &[Row] = &[
     row("bar .red.and|.red.or .pred", "=1 #0|1 .pred"),
 ];
 
+/// What random operands seldom meet: division by zero, NaNs in memory and beside others.
+#[rustfmt::skip] // A table.
+pub(super) const PROBES: &[&str] = &[
+    "shr.u32 %ru1, %thread, 8; div.u32 %ru2, %ru2, %ru1",
+    "shr.u32 %ru1, %thread, 8; rem.u32 %ru2, %ru2, %ru1",
+    "shr.u32 %ru1, %thread, 8; div.s32 %rs2, %rs2, %ru1",
+    "shr.u32 %ru1, %thread, 8; rem.s32 %rs2, %rs2, %ru1",
+    "shr.u32 %ru1, %thread, 8; cvt.u16.u32 %hu0, %ru1; div.u16 %hu1, %hu1, %hu0",
+    "shr.u32 %ru1, %thread, 8; cvt.u16.u32 %hu0, %ru1; rem.u16 %hu1, %hu1, %hu0",
+    "shr.u32 %ru1, %thread, 8; cvt.u16.u32 %hu0, %ru1; div.s16 %hs1, %hs1, %hu0",
+    "shr.u32 %ru1, %thread, 8; cvt.u16.u32 %hu0, %ru1; rem.s16 %hs1, %hs1, %hu0",
+    "shr.u32 %ru1, %thread, 8; cvt.u64.u32 %du0, %ru1; div.u64 %du1, %du1, %du0",
+    "shr.u32 %ru1, %thread, 8; cvt.u64.u32 %du0, %ru1; rem.u64 %du1, %du1, %du0",
+    "shr.u32 %ru1, %thread, 8; cvt.u64.u32 %du0, %ru1; div.s64 %ds1, %ds1, %du0",
+    "shr.u32 %ru1, %thread, 8; cvt.u64.u32 %du0, %ru1; rem.s64 %ds1, %ds1, %du0",
+    "st.global.f64 [%own+0], %df0; atom.global.add.f64 %df1, [%own+0], %df2; ld.global.f64 %df0, [%own+0]",
+    "st.global.f64 [%own+0], %df0; red.global.add.f64 [%own+0], %df2; ld.global.f64 %df0, [%own+0]",
+    "st.shared.f64 [%sh], %df0; atom.shared.add.f64 %df1, [%sh], %df2; ld.shared.f64 %df0, [%sh]",
+    "st.global.f32 [%own+0], %f0; atom.global.add.f32 %f1, [%own+0], %f2; ld.global.f32 %f0, [%own+0]",
+    "st.shared.f32 [%sh], %f0; atom.shared.add.f32 %f1, [%sh], %f2; ld.shared.f32 %f0, [%sh]",
+    "st.global.b32 [%own+0], %r0; atom.global.add.noftz.f16x2 %r1, [%own+0], %r2; ld.global.b32 %r0, [%own+0]",
+    "st.global.b32 [%own+0], %r0; atom.global.add.noftz.bf16x2 %r1, [%own+0], %r2; ld.global.b32 %r0, [%own+0]",
+    "neg.f32 %f0, %f1; neg.f64 %df0, %df1; mov.b32 %r0, %f0; xor.b32 %r0, %r0, 1",
+    "cvt.f64.f32 %df0, %f0; cvt.rn.f32.f64 %f1, %df0; cvt.f32.f32 %f2, %f0",
+    "mov.b32 %r0, 5; fns.b32 %ru0, %ru1, 7, 0x80000000; fns.b32 %ru2, %ru1, %thread, 0xffffffff",
+];
+
 /// Opcodes that the generator writes itself.
 pub(super) const WRITTEN: &[&str] = &["bra", "brx", "call", "cp", "exit", "ret", "trap"];
 /// Opcodes that it does not write: what `alloca` takes must fit the stack, a barrier object must be made before it is used, a matrix'

@@ -157,6 +157,10 @@ class Format:
             return (b if self.is_nan(a) else a) if alone else self.nan
         return choose(a, b, key=lambda bits: -1 - (bits ^ self.sign_bit) if bits & self.sign_bit else bits)
 
+    def below_zero(self, bits):
+        """Minus the magnitude: an addition to the machine, whose NaN is the canonical one (measured on an H100)."""
+        return self.nan if self.is_nan(bits) else bits | self.sign_bit
+
     def minimum(self, a, b, nan=False):
         return self.extremum(min, a, b, nan)
 

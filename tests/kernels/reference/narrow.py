@@ -169,8 +169,8 @@ def tf32(bits, way, satfinite=False, relu=False):
     sign, magnitude = bits & F32.sign_bit, bits & ~F32.sign_bit
     low = magnitude & ~0x1FFF
     if magnitude > F32.infinity:
-        # What the assembler's expansion of `.rna` leaves of a NaN; the others' NaN is unmeasured.
-        return (sign | low) - 0x2000 * satfinite if way == "rna" else 0x7FFFFFFF
+        # What the assembler's expansion of `.rna` leaves of a NaN; the others' NaN is that of an H100.
+        return (sign | low) - 0x2000 * satfinite if way == "rna" else 0x7FFFE000
     if magnitude < F32.infinity and low != magnitude and way != "rz":
         # As if the exponent had no end.
         below, at = F32.value(low), F32.value(magnitude)

@@ -77,12 +77,16 @@ impl<'a> Interpreter<'a> {
     fn rest(&mut self, op: &Op) {
         let profile = self.code.profile;
         match op {
-            &Op::Sign { d, negate, format, flush, a } => {
+            &Op::Sign { d, negate, format, flush, arithmetic, a } => {
                 let w = Width::holding(format.width());
-                if format == Format::F32 && !flush && negate {
-                    return self.map1::<u32, u32>(d, a, |a| scalar::sign(Format::F32, true, false, a.into()) as u32);
+                if !arithmetic {
+                    return self.lanewise(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
                 }
-                self.lanewise(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
+                if format == Format::F32 && !flush && negate {
+                    let negated = |a: u32| scalar::signed_sum(&profile, Format::F32, true, false, a.into()) as u32;
+                    return self.map1::<u32, u32>(d, a, negated);
+                }
+                self.lanewise(d, &[(a, w)], &mut |x| scalar::signed_sum(&profile, format, negate, flush, x[0]));
             }
             &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 let w = Width::holding(format.width());

@@ -146,11 +146,16 @@ impl Deferred {
                     (false, _) => SUBNORMAL,
                 }
             }
+            // A NaN keeps its payload.
+            Op::Convert {
+                from: Scalar::Float(Format::F64 | Format::BF16), saturate: false, integral: false, ..
+            } => RAW,
             // No f16 is a subnormal f32.
             &Op::Convert { to: Scalar::Float(Format::F32), from: Scalar::Float(format), flush, saturate, .. } => {
                 let nan = if saturate { 0 } else { NAN_PENDING };
                 nan | if format == Format::F16 || flush { 0 } else { SUBNORMAL }
             }
+            &Op::Sign { format: Format::F32, arithmetic: true, flush: false, .. } => NAN_PENDING | SUBNORMAL,
             Op::Move { a, .. } => operand_state(states, *a),
             Op::Select { a, b, .. } => operand_state(states, *a) | operand_state(states, *b),
             op => Quotient::of(op).map_or(RAW, |quotient| {

@@ -511,7 +511,7 @@ impl Emitter<'_> {
             Op::Move { d, a } => self.copy(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),
             Op::Float { d, operation, args, .. } => self.float(*d, operation, args),
-            &Op::Sign { d, negate, format, flush: false, a } => self.sign(d, negate, format, a),
+            &Op::Sign { d, negate, format, flush: false, arithmetic, a } => self.sign(d, negate, format, arithmetic, a),
             Op::Int { d, op, width: Width::Pred, args } => self.logic(*d, *op, args),
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
             &Op::Compare { d, comparison, of, a, b } => self.compare(d, comparison, of, a, b),

@@ -79,10 +79,19 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
         (Scalar::Float(from), Scalar::Float(to)) => {
             let a = flushed(how, from, a);
             let result = match unpack(from, a) {
+                Unpacked::Nan { .. } if from == to && !how.integral && !(how.flush && from == Format::F32) => a,
+                Unpacked::Nan { .. } if (from, to) == (Format::BF16, Format::F32) && !how.integral => a << 16,
+                Unpacked::Nan { .. } if from == Format::F64 && matches!(to, Format::F32 | Format::F16) => {
+                    narrowed_nan(from, to, a)
+                }
+                // Flushing is an operation of f32 before the conversion.
+                Unpacked::Nan { .. } if how.flush && (from, to) == (Format::F32, Format::F64) => {
+                    widen(from, to, profile.nan_result(from, Some(a)))
+                }
                 Unpacked::Nan { .. } if from.precision() <= to.precision() && from.exp_bits() <= to.exp_bits() => {
                     profile.nan_result(to, Some(widen(from, to, a)))
                 }
-                Unpacked::Nan { .. } => narrowed_nan(profile, from, to, a),
+                Unpacked::Nan { .. } => profile.nan_result(to, Some(narrowed_nan(from, to, a))),
                 Unpacked::Zero { negative } => {
                     if negative {
                         to.sign_mask()
@@ -111,11 +120,11 @@ fn nan_as_integer(from: Format, bits: u32, signed: bool) -> u64 {
     integer(if sign { 1 << (bits - 1) } else { 0 }, bits, signed)
 }
 
-/// A NaN cut to a narrower format.
-fn narrowed_nan(profile: &Profile, from: Format, to: Format, a: u64) -> u64 {
+/// A NaN cut to a narrower format, made quiet.
+fn narrowed_nan(from: Format, to: Format, a: u64) -> u64 {
     let payload = (a & from.frac_mask()) >> from.frac_bits().saturating_sub(to.frac_bits());
     let sign = if from.is_negative(a) { to.sign_mask() } else { 0 };
-    profile.nan_result(to, Some(sign | to.infinity() | (payload & to.frac_mask()) | to.quiet_bit()))
+    sign | to.infinity() | (payload & to.frac_mask()) | to.quiet_bit()
 }
 
 fn number(a: u64, bits: u32, signed: bool) -> i128 {

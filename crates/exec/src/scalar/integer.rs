@@ -49,8 +49,7 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
             let wide = wide_product(sign, bits, a, b).wrapping_add(c);
             return if bits >= 32 { wide } else { wide & 0xffff_ffff };
         }
-        IntOp::Div(_) if ub == 0 => mask,
-        IntOp::Rem(_) if ub == 0 => ua,
+        IntOp::Div(_) | IntOp::Rem(_) if ub == 0 => mask,
         IntOp::Div(Signedness::Unsigned) => ua / ub,
         IntOp::Rem(Signedness::Unsigned) => ua % ub,
         IntOp::Div(Signedness::Signed) => signed(a).wrapping_div(signed(b)) as u64,
@@ -84,8 +83,10 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
         IntOp::PopCount => return ua.count_ones() as u64,
         IntOp::Reverse => ua.reverse_bits() >> (64 - bits),
         IntOp::FindHighest { sign, shift } => return find_highest(ua, bits, is_signed(sign), shift),
-        IntOp::FieldExtract(sign) => field_extract(ua, b & 0xff, c & 0xff, bits, is_signed(sign)),
-        IntOp::FieldInsert => field_insert(ua, ub, c & 0xff, d & 0xff, bits),
+        IntOp::FieldExtract(sign) => {
+            field_extract(ua, place_in_field(b, bits), place_in_field(c, bits), bits, is_signed(sign))
+        }
+        IntOp::FieldInsert => field_insert(ua, ub, place_in_field(c, bits), place_in_field(d, bits), bits),
         IntOp::Permute => permute((ub << 32) | ua, c),
         IntOp::PermuteMode(mode) => permute((ub << 32) | ua, pattern(mode, c & 3)),
         IntOp::Logic3(table) => logic3(table, a, b, c),
@@ -127,6 +128,13 @@ fn find_highest(a: u64, bits: u32, signed: bool, shift: bool) -> u64 {
     }
     let place = 63 - value.leading_zeros();
     (if shift { bits - 1 - place } else { place }) as u64
+}
+
+/// A place or a length of a field. Of 32 bits and fewer eight bits count, as the manual says; of 64 bits the assembler shifts by
+/// the whole number, with nothing left beyond the end (measured on sm_90).
+#[inline(always)]
+fn place_in_field(number: u64, bits: u32) -> u64 {
+    if bits == 64 { (number & 0xffff_ffff).min(255) } else { number & 0xff }
 }
 
 /// PTX `bfe`: bits past the end are the sign (of the last bit taken, or the top bit).
@@ -196,8 +204,11 @@ fn bit_mask(start: u64, length: u64, clamp: bool) -> u64 {
 
 /// PTX `fns`: `offset` counts set bits from place `base`, upward if positive, downward if negative.
 fn find_nth(mask: u64, base: u64, offset: u64) -> u64 {
-    let base = base & 31;
     let offset = offset as u32 as i32;
+    // Measured on sm_90: no place is behind the last.
+    if base > 31 {
+        return 0xffff_ffff;
+    }
     if offset == 0 {
         return if mask >> base & 1 == 1 { base } else { 0xffff_ffff };
     }

@@ -15,5 +15,7 @@ pub(crate) use image::{Taps, read_component, taps, texel_at, weighted_sum, write
 pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};
 pub(crate) use matrix::multiply;
-pub use roundonce_functions::{MinMax, approximate, copy_sign, divide, min_max, remainder, scale, sign, square_root};
+pub use roundonce_functions::{
+    MinMax, approximate, copy_sign, divide, min_max, remainder, scale, sign, signed_sum, square_root,
+};
 pub(crate) use warp::shuffle_source;

@@ -7,6 +7,12 @@ fn mask(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
 }
 
+/// A place or a length of a field: eight bits count, but of 64 bits all (as an H100 has it).
+fn place_of(number: u64, bits: u32) -> u64 {
+    let number = number & 0xffff_ffff;
+    if bits == 64 { number.min(1000) } else { number & 0xff }
+}
+
 #[test]
 fn logic_and_counts() {
     let mut forms = Forms::default();
@@ -51,7 +57,7 @@ fn logic_and_counts() {
                 });
                 // PTX 9.7.1.18, bit by bit.
                 forms.add(format!("bfe.{t} %{r}0, %{r}1, %r2, %r3;"), move |[a, b, c, _]| {
-                    let (start, length, top) = (b & 0xff, c & 0xff, u64::from(bits) - 1);
+                    let (start, length, top) = (place_of(b, bits), place_of(c, bits), u64::from(bits) - 1);
                     let sign = signed && length > 0 && a >> (start + length - 1).min(top) & 1 == 1;
                     (0..=top).fold(0, |all, at| {
                         let inside = at < length && start + at <= top;
@@ -61,7 +67,7 @@ fn logic_and_counts() {
                 });
             }
             forms.add(format!("bfi.b{bits} %{r}0, %{r}1, %{r}2, %r3, %r4;"), move |[a, b, c, d]| {
-                let (start, length) = (c & 0xff, d & 0xff);
+                let (start, length) = (place_of(c, bits), place_of(d, bits));
                 (0..u64::from(bits)).fold(0, |all, at| {
                     let from_a = at >= start && at < start + length;
                     all | (if from_a { a >> (at - start) } else { b >> at } & 1) << at
@@ -174,6 +180,8 @@ fn fields_of_words() {
         }
     }
     // PTX 9.7.1.16, as it stands there.
+    // An H100: there is nothing behind the last place.
+    forms.add("fns.b32 %r0, %r1, 32, %r3;", |_| u64::from(u32::MAX));
     forms.add("and.b32 %r2, %r2, 31; fns.b32 %r0, %r1, %r2, %r3;".replacen("and", "// %r\nand", 1), |[a, b, c, _]| {
         let (base, offset) = ((b & 31) as i32, c as i32);
         if offset == 0 {

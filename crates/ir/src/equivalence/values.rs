@@ -179,14 +179,13 @@ impl Values {
             Node::Function(Function::Int(op, of), args) if args.len() == 2 => Some((*op, *of, args[0], args[1])),
             _ => None,
         };
-        // By zero the quotient is all ones, the remainder the dividend.
+        // By zero the quotient and the remainder are all ones.
         if let (Some((divisor, 0)), Some((op @ (IntOp::Div(_) | IntOp::Rem(_)), of, dividend, by))) =
             (self.equal_to_constant(p), operation(b))
         {
             let is_divisor = by == divisor
                 || self.operands(by, Function::Select).is_some_and(|args| args[0] == p && args[2] == divisor);
-            let by_zero = if matches!(op, IntOp::Div(_)) { self.imm(u64::MAX, of) } else { dividend };
-            return (is_divisor && a == by_zero).then(|| self.int(op, of, &[dividend, divisor], of));
+            return (is_divisor && a == self.imm(u64::MAX, of)).then(|| self.int(op, of, &[dividend, divisor], of));
         }
         // By the width or more nothing is left.
         if let (Some(&[count, bits]), Some((op @ (IntOp::Shl | IntOp::Shr(Signedness::Unsigned)), of, shifted, by))) =

@@ -289,9 +289,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             _ => None,
         });
         let rounding = integral.or(inst.rounding()).unwrap_or(Rounding::NearestEven);
+        // Nothing is converted: a NaN keeps its bits (measured on sm_90).
+        if to == from
+            && matches!(to, Scalar::Float(_))
+            && inst.rounding().or(integral).is_none()
+            && !inst.has(".sat")
+            && !inst.has(".ftz")
+            && self.lowering.target.number >= 20
+        {
+            return self.emit(Op::Move { d, a });
+        }
         // Up to PTX 1.4 rounding a float to another without a modifier that makes it integral was `.rzi` for integers.
         let single = Scalar::Float(Format::F32);
-        let flush = inst.has(".ftz") || (self.lowering.target.number < 20 && (to == single || from == single));
+        // To f16 nothing is flushed, although the manual has the modifier there (measured on sm_90).
+        let flush = inst.has(".ftz") && to != Scalar::Float(Format::F16)
+            || (self.lowering.target.number < 20 && (to == single || from == single));
         let saturate = inst.has(".sat");
         self.emit(Op::Convert { d, to, from, rounding, integral: integral.is_some(), flush, saturate, a });
     }

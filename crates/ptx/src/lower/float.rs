@@ -61,8 +61,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let flush = self.flushes(inst, ty);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let a = self.value_at(inst, 1, ty)?;
+        // The assembler makes a sum with -0 of it, up to sm_6x (12.9) a logical operation; what a sum gives is measured on sm_90.
+        let arithmetic = flush || self.lowering.target.number >= 70;
         self.by_component(d, ty, &[a], |body, d, values| {
-            body.emit(Op::Sign { d, negate, format, flush, a: values[0] });
+            body.emit(Op::Sign { d, negate, format, flush, arithmetic, a: values[0] });
             Ok(())
         })
     }

@@ -35,7 +35,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.choose(finite, kept.into(), less.into())
     }
 
-    /// `.rn`, `.rz`: one instruction of the machine. That NaNs become 0x7fffffff is unmeasured.
+    /// `.rn`, `.rz`: one instruction of the machine. A NaN becomes 0x7fffe000 (measured on sm_90).
     fn by_f2fp(&mut self, inst: &Inst<'m, 'a>, a: Operand) -> Reg {
         let mut sum = a;
         if !inst.has(".rz") {
@@ -55,7 +55,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             result = self.bits(IntOp::Max(Signedness::Signed), result.into(), 0);
         }
         let number = self.below(a, INFINITY + 1);
-        self.choose(number, result.into(), Operand::Imm(MAGNITUDE))
+        self.choose(number, result.into(), Operand::Imm(MAGNITUDE & KEPT))
     }
 
     fn bits(&mut self, op: IntOp, a: Operand, b: u64) -> Reg {

@@ -16,6 +16,8 @@ pub(super) enum Immediate {
     None,
     Floating,
     Integer,
+    /// From 0 to 255.
+    Byte,
     /// Or the bits of a float in hexadecimal.
     IntegerOrSingle,
     /// Or a floating constant of 64 bits.
@@ -85,6 +87,7 @@ impl Wanted {
             Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
                 format!("{} or an integer constant", self.registers())
             }
+            Immediate::Byte => format!("{} or an integer constant from 0 to 255", self.registers()),
             Immediate::None => self.registers(),
         }
     }
@@ -369,6 +372,10 @@ impl<'a> Check<'_, 'a> {
         let floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
         match wanted.immediate {
             Immediate::Floating if floating => {}
+            Immediate::Byte if matches!(constant, Constant::Signed(0..=255) | Constant::Unsigned(0..=255)) => {}
+            Immediate::Byte if !floating => {
+                self.refuse("PTX0027", operand, wanted, "a constant of more than eight bits", "");
+            }
             Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble if !floating => {}
             Immediate::IntegerOrSingle if matches!(constant, Constant::Single(_)) => {}
             Immediate::IntegerOrDouble if matches!(constant, Constant::Double(_)) => {}
@@ -378,7 +385,7 @@ impl<'a> Check<'_, 'a> {
                 let help = if text.bytes().all(|byte| byte.is_ascii_digit()) { help.as_str() } else { "" };
                 self.refuse("PTX0027", operand, wanted, "an integer constant", help);
             }
-            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
+            Immediate::Integer | Immediate::Byte | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
                 self.refuse("PTX0027", operand, wanted, "a floating constant", "write it whole");
             }
             Immediate::None => {

@@ -41,6 +41,7 @@ fn untyped(bits: u32) -> &'static str {
 fn constants(ty: &str) -> Immediate {
     match Type::of(ty) {
         _ if matches!(ty, "n" | "c" | "g") => Immediate::Integer,
+        _ if ty == "e" => Immediate::Byte,
         Some(Type { components: 2.., .. }) | None => Immediate::None,
         Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
         Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,

@@ -73,12 +73,14 @@ pub(crate) fn other_floats() -> Vec<Sample> {
     for format in FORMATS {
         let width = holding(format, 1);
         for flush in [false, true] {
-            for negate in [false, true] {
-                all.push(sample(format!("sign {format:?} {flush} {negate}"), &[width], move |d, operand| Op::Sign {
+            for (negate, arithmetic) in [(false, false), (false, true), (true, false), (true, true)] {
+                let name = format!("sign {format:?} {flush} {negate} {arithmetic}");
+                all.push(sample(name, &[width], move |d, operand| Op::Sign {
                     d: d[0],
                     negate,
                     format,
                     flush,
+                    arithmetic,
                     a: operand(width, 0),
                 }));
             }

@@ -178,7 +178,8 @@ impl Lowering<'_> {
         let mut high = self.computed(Width::B16, extract(shifts[1]));
         if let Some(format) = negated {
             let a = high;
-            high = self.computed(Width::B16, |d| Op::Sign { d, negate: true, format, flush: false, a });
+            let negated = |d| Op::Sign { d, negate: true, format, flush: false, arithmetic: false, a };
+            high = self.computed(Width::B16, negated);
         }
         self.computed(Width::B32, |d| Op::Pack { d, low, high })
     }

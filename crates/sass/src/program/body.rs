@@ -298,7 +298,7 @@ impl<'a> Body<'a> {
         for (is_asked, negate) in [(operand.absolute, false), (operand.negate, true)] {
             if is_asked {
                 let d = self.fresh(Width::holding(format.width()));
-                self.emit(Op::Sign { d, negate, format, flush: false, a });
+                self.emit(Op::Sign { d, negate, format, flush: false, arithmetic: false, a });
                 a = d.into();
             }
         }

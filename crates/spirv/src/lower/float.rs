@@ -214,7 +214,7 @@ impl Body<'_> {
     fn sign_of(&mut self, format: Format, negate: bool, a: Operand) -> Operand {
         let flush = self.flushes(format);
         let d = self.fresh(Width::holding(format.width()));
-        self.emit(Op::Sign { d, negate, format, flush, a });
+        self.emit(Op::Sign { d, negate, format, flush, arithmetic: true, a });
         d.into()
     }
 

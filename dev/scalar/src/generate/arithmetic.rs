@@ -48,7 +48,8 @@ impl Generator<'_> {
         self.guarded(Op::Float { d, operation, components, contractible: false, args });
         if self.pick(4) == 0 {
             let (d, a, negate) = (self.reg(Width::B32), self.operand(Width::B32), self.pick(2) == 0);
-            self.guarded(Op::Sign { d, negate, format: Format::F32, flush: false, a });
+            let arithmetic = d.0 % 2 == 0;
+            self.guarded(Op::Sign { d, negate, format: Format::F32, flush: false, arithmetic, a });
         }
     }
 
@@ -190,7 +191,8 @@ impl Generator<'_> {
             }
             4 => {
                 let (d, a, negate) = (self.reg(Width::B16), self.operand(Width::B16), self.pick(2) == 0);
-                self.guarded(Op::Sign { d, negate, format: Format::F16, flush: false, a });
+                let arithmetic = d.0 % 2 == 0;
+                self.guarded(Op::Sign { d, negate, format: Format::F16, flush: false, arithmetic, a });
                 let (d, a) = (self.reg(Width::B16), self.operand(Width::B16));
                 self.guarded(Op::Move { d, a });
             }

@@ -30,7 +30,9 @@ impl Emitter<'_> {
             (Scalar::Float(from @ (Format::F16 | Format::BF16)), Scalar::Float(Format::F32)) if !how.integral => {
                 self.convert_from_half(d, how, from, a)
             }
-            (Scalar::Float(Format::F32), Scalar::Float(Format::F32)) => self.convert_single(d, how, a),
+            (Scalar::Float(Format::F32), Scalar::Float(Format::F32)) if how.flush || how.integral || how.saturate => {
+                self.convert_single(d, how, a)
+            }
             (Scalar::Float(Format::F32), Scalar::Float(Format::F64)) if !how.saturate && !how.integral => {
                 self.convert_to_double(d, how, a)
             }
@@ -204,7 +206,7 @@ impl Emitter<'_> {
             }
             if how.saturate {
                 self.clamp_single(Clamp::Unit, to);
-            } else if eager {
+            } else if eager && format == Format::F16 {
                 self.canonicalise(to, NAN_PENDING);
             }
             self.write_back(d, part, to);

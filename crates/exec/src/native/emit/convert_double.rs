@@ -2,10 +2,10 @@
 
 use super::super::asm::{Decorators, direction_number};
 use super::{A, C, D, E, EmitError, EmitResult, Emitter, Part, Source, ymm};
-use crate::native::deferred::NAN_PENDING;
+use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING};
 use crate::scalar::Conversion;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::{Format, NanRule, Rounding};
+use roundonce_arith::{NanRule, Rounding};
 use roundonce_ir::{Operand, Reg, Signedness, Width};
 
 const K2: Register = Register::K2;
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// f32 to f64, whose NaNs keep their payloads.
+    /// f32 to f64, whose NaNs keep their payloads unless they are flushed.
     pub(super) fn convert_to_double(&mut self, d: Reg, how: Conversion, a: Operand) -> EmitResult {
         if !matches!(self.launch.code.profile.nan_f64, NanRule::Payload(_)) {
             return Err(EmitError::Unsupported);
@@ -49,7 +49,7 @@ impl Emitter<'_> {
             let mut x = self.canonicalised(a, Width::B32, part, A)?;
             if how.flush {
                 self.copy_vector(A, x);
-                self.flush(Format::F32, A, 0);
+                self.canonicalise(A, NAN_PENDING | FLUSH_PENDING);
                 x = A;
             }
             let x = self.half_of(a, x, part);
@@ -59,22 +59,18 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-    /// f64 rounded to f32.
+    /// f64 rounded to f32; a NaN keeps its sign and the upper part of its payload, as the processor's does.
     pub(super) fn convert_from_double(&mut self, d: Reg, how: Conversion, a: Operand) -> EmitResult {
         // What a flushing processor flushes is what flushing conversions do, and no others.
-        if how.flush != self.deferred.ftz || self.launch.code.profile.nan_f32 != NanRule::Canonical {
+        if how.flush != self.deferred.ftz {
             return Err(EmitError::Unsupported);
         }
-        let eager = self.deferred.eager.contains(&d);
         let round = Decorators { rounding: Some(how.rounding), ..Decorators::default() };
         for part in self.parts(d) {
             self.join_halves(a, part, |emit, to, from| {
                 emit.asm.vector(Instruction::with2(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(to), from), round);
                 Ok(())
             })?;
-            if eager {
-                self.canonicalise(D, NAN_PENDING);
-            }
             self.write_back(d, part, D);
         }
         Ok(())

@@ -252,11 +252,14 @@ impl Emitter<'_> {
     }
 
     /// Flips or clears the sign bit.
-    pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, a: Operand) -> EmitResult {
+    pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, arithmetic: bool, a: Operand) -> EmitResult {
         let width = self.width(d);
-        if !matches!(format, Format::F16 | Format::BF16 | Format::F32 | Format::F64) {
+        let rule = self.launch.code.profile.nan_rule(format);
+        let is_known = (rule == NanRule::Canonical) == (format != Format::F64) || !arithmetic;
+        if !is_known || !matches!(format, Format::F16 | Format::BF16 | Format::F32 | Format::F64) {
             return Err(EmitError::Unsupported);
         }
+        let eager = self.deferred.eager.contains(&d);
         let (mask, narrow, wide) = match negate {
             true => {
                 (format.sign_mask(), Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64)
@@ -270,9 +273,32 @@ impl Emitter<'_> {
         let mask = self.broadcast_constant(mask, width);
         for part in self.parts(d) {
             let x = self.canonicalised(a, width, part, A)?;
-            let to = self.target(d, part, D);
+            let target = self.target(d, part, D);
+            // The operand is read again behind the result.
+            let to = if arithmetic { D } else { target };
             self.op3(by(width, narrow, wide), to, x, mask, Decorators::default());
-            self.write_back(d, part, to);
+            match format {
+                _ if !arithmetic => {}
+                Format::F32 if !eager => {}
+                Format::F32 => self.canonicalise(to, NAN_PENDING),
+                Format::F64 => {
+                    let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
+                    self.asm.push(Instruction::with4(code, Register::K2, x, x, 3));
+                    let quiet = self.broadcast_constant(format.quiet_bit(), width);
+                    self.op3(Code::EVEX_Vporq_zmm_k1z_zmm_zmmm512b64, to, x, quiet, Decorators::masked(Register::K2));
+                }
+                _ => {
+                    let magnitude = self.broadcast_constant(format.magnitude_mask(), Width::B32);
+                    self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, B, x, magnitude, Decorators::default());
+                    let infinity = self.broadcast_constant(format.infinity(), Width::B32);
+                    self.compare_with(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, Register::K3, B, infinity, 6);
+                    self.canonical_nan(format, to, Register::K3);
+                }
+            }
+            if to != target {
+                self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, target, to);
+            }
+            self.write_back(d, part, target);
         }
         Ok(())
     }

@@ -236,7 +236,9 @@ impl Body<'_> {
             Op::Move { d, a } => self.mov(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),
             Op::Float { d, operation, components, args, .. } => self.float(*d, operation, *components, *args),
-            Op::Sign { d, negate, format, flush, a } => self.sign(*d, *negate, *format, *flush, *a),
+            Op::Sign { d, negate, format, flush, arithmetic, a } => {
+                self.sign(*d, *negate, *format, *flush, *arithmetic, *a)
+            }
             Op::Divide { d, format, rounding, flush, a, b } => self.divide(*d, *format, *rounding, *flush, [*a, *b]),
             Op::Remainder { d, format, a, b } => self.remainder(*d, *format, *a, *b),
             Op::SquareRoot { d, format, rounding, flush, a } => self.square_root(*d, *format, *rounding, *flush, *a),

@@ -7,7 +7,7 @@ use super::body::{Body, Written, none};
 use super::float::{rounding_word, type_word};
 use super::needs::since;
 use super::rows;
-use super::text::Arg;
+use super::text::{Arg, bits_type};
 
 /// Everything that a conversion's spelling decides.
 #[derive(Clone, Copy)]
@@ -77,6 +77,11 @@ impl Body<'_> {
         let (Some(to_word), Some(from_word)) = (scalar_word(to), scalar_word(from)) else {
             return none("a conversion of such a format");
         };
+        let flushes = flush && from == Scalar::Float(Format::F32);
+        if from == to && matches!(to, Scalar::Float(_)) && !integral && !saturate && !flushes {
+            self.ins(&["mov", bits_type(to.width())], &[d, a]);
+            return Ok(());
+        }
         if let (true, Scalar::Float(Format::BF16)) = (saturate && from != to, to) {
             return self.convert_clamped(d, how, a);
         }
@@ -122,6 +127,11 @@ impl Body<'_> {
             return self.convert_by_single(d, how, a);
         }
         let single = Scalar::Float(Format::F32);
+        if flush && from == single && to == Scalar::Float(Format::F16) {
+            // `cvt` flushes nothing there.
+            let flushed = self.computed(Width::B32, &["add.rn.ftz.f32"], &[a, Arg::F32(Format::F32.sign_mask())]);
+            return self.convert_value(d, How { flush: false, ..how }, flushed);
+        }
         let ftz = if flush && (to == single || from == single) { ".ftz" } else { "" };
         let words = ["cvt", word, ftz, sat, to_word, from_word];
         match (from, to) {

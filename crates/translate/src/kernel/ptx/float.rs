@@ -341,12 +341,24 @@ impl Body<'_> {
         self.narrow_double(d, exact, format, rounding)
     }
 
+    /// The same number, a NaN the canonical one: `cvt` from f64 keeps payloads.
+    pub(super) fn canonical(&mut self, d: Arg<'static>, a: Arg<'static>, format: Format) -> Written {
+        match format {
+            Format::F32 => self.ins(&["add.rn.f32"], &[d, a, Arg::F32(format.sign_mask())]),
+            _ => {
+                self.using(super::needs::since(4, 2, 53), &["add.rn.f16"])?;
+                let zero = self.in_register(Arg::Int(format.sign_mask(), Width::B16), Width::B16);
+                self.ins(&["add.rn.f16"], &[d, a, zero]);
+            }
+        }
+        Ok(())
+    }
+
     /// f64 to f16 or bf16, in a direction.
     fn narrow_double(&mut self, d: Arg<'static>, a: Arg<'static>, format: Format, rounding: Rounding) -> Written {
         if format == Format::F16 {
-            self.using(super::needs::since(4, 2, 53), &["cvt.rz.f16.f64"])?;
-            self.ins(&["cvt", rounding_word(rounding), ".f16.f64"], &[d, a]);
-            return Ok(());
+            let narrow = self.computed(Width::B16, &["cvt", rounding_word(rounding), ".f16.f64"], &[a]);
+            return self.canonical(d, narrow, format);
         }
         if rounding != Rounding::TowardZero {
             return none(format!("a conversion to bf16 with `{}`", rounding_word(rounding)));

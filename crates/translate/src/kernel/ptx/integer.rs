@@ -38,15 +38,16 @@ impl Body<'_> {
         for ((operand, arg), width) in operands[1..].iter_mut().zip(args).zip(widths).take(count) {
             *operand = self.int(*arg, width);
         }
-        // Of places and lengths of a field eight bits count, and the assembler takes no more of a constant.
+        // The assembler takes eight bits of a constant place or length of a field; more reach no bit of 64.
         let first_count = match op {
             IntOp::FieldExtract(_) => 2,
             IntOp::FieldInsert => 3,
             _ => operands.len(),
         };
+        let of_64_bits = width == Width::B64;
         for operand in &mut operands[first_count..] {
             if let Arg::Int(bits, width) = operand {
-                *operand = Arg::Int(*bits & 0xff, *width);
+                *operand = Arg::Int(if of_64_bits { (*bits).min(255) } else { *bits & 0xff }, *width);
             }
         }
         if width == B16 && self.integer_of_16_bits(d, op, [operands[1], operands[2], operands[3], operands[4]])? {

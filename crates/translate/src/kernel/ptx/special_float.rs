@@ -32,20 +32,28 @@ fn name_of(format: Format) -> &'static str {
 }
 
 impl Body<'_> {
-    pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, flush: bool, a: Operand) -> Written {
+    pub(super) fn sign(
+        &mut self,
+        d: Reg,
+        negate: bool,
+        format: Format,
+        flush: bool,
+        arithmetic: bool,
+        a: Operand,
+    ) -> Written {
         let name = if negate { "neg" } else { "abs" };
         let a = self.float_operand(a, format, 1);
-        match (format, flush) {
-            (Format::F32, _) => self.ins(&[name, ftz(flush), ".f32"], &[d.into(), a]),
-            (Format::F64, false) => self.ins(&[name, ".f64"], &[d.into(), a]),
-            (Format::F16, true) => {
-                self.using(since(6, 5, 53), &[name, ".ftz.f16"])?;
-                self.ins(&[name, ".ftz.f16"], &[d.into(), a]);
+        match (format, flush, arithmetic) {
+            (Format::F16 | Format::F32, _, true) | (Format::BF16 | Format::F64, false, true) => {
+                let spelling = [name, ftz(flush), type_word(format).unwrap_or_default()];
+                // For older targets it is a logical operation.
+                self.using(if format == Format::BF16 { since(7, 0, 80) } else { since(6, 5, 70) }, &spelling)?;
+                self.ins(&spelling, &[d.into(), a]);
             }
-            (Format::F16 | Format::BF16, false) => {
-                let (word, mask) =
-                    if negate { ("xor.b16", format.sign_mask()) } else { ("and.b16", format.magnitude_mask()) };
-                self.ins(&[word], &[d.into(), a, Arg::Int(mask, Width::B16)]);
+            (Format::F16 | Format::BF16 | Format::F32 | Format::F64, false, false) => {
+                let width = Width::holding(format.width());
+                let (word, mask) = if negate { ("xor", format.sign_mask()) } else { ("and", format.magnitude_mask()) };
+                self.ins(&[word, bits_type(width)], &[d.into(), a, Arg::Int(mask, width)]);
             }
             _ => return none(format!("`{name}{}` of {}", ftz(flush), name_of(format))),
         }
@@ -223,12 +231,12 @@ impl Body<'_> {
         let product = self.computed(Width::B64, &["mul.rn.f64"], &[value, power]);
         match format {
             Format::F32 => {
-                self.ins(&["cvt", rnd, ftz(flush), ".f32.f64"], &[d.into(), product]);
-                Ok(())
+                let narrow = self.computed(Width::B32, &["cvt", rnd, ftz(flush), ".f32.f64"], &[product]);
+                self.canonical(d.into(), narrow, format)
             }
             Format::F16 => {
-                self.ins(&["cvt", rnd, ".f16.f64"], &[d.into(), product]);
-                Ok(())
+                let narrow = self.computed(Width::B16, &["cvt", rnd, ".f16.f64"], &[product]);
+                self.canonical(d.into(), narrow, format)
             }
             _ => none("a number of bf16 times a power of two"),
         }

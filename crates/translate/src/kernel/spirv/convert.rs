@@ -142,17 +142,22 @@ impl Body<'_> {
         let result =
             Ty::of_format(to).ok_or_else(|| format!("a result of format {}", to.name().unwrap_or("of its own")))?;
         if ty == result {
-            if !how.integral {
+            // What is not computed keeps its NaN; so does the f32 of a bf16.
+            if how.flush && ty == Ty::F32 && from != Format::BF16 {
                 value = self.canonical(value, ty);
             }
             return Ok((self.clamped(clamp, value, ty), ty));
         }
         if result.bits() > ty.bits() {
+            if how.flush && from == Format::F32 {
+                // Flushing makes every NaN one.
+                value = self.canonical(value, ty);
+            }
             self.mode(result);
             value = self.emit(result, "OpFConvert", &[value]);
             ty = result;
         } else if ty == Ty::F64 && result == Ty::F32 {
-            value = self.narrowed(value, to, how.rounding, how.flush)?.0;
+            value = self.cut(value, to, how.rounding, how.flush)?.0;
             ty = Ty::F32;
         } else {
             if self.mode(result).flush {
@@ -196,7 +201,7 @@ impl Body<'_> {
     }
 
     /// A value whose NaN is one that arithmetic gives.
-    fn canonical(&mut self, value: Id, ty: Ty) -> Id {
+    pub(super) fn canonical(&mut self, value: Id, ty: Ty) -> Id {
         if ty == Ty::F64 {
             return value;
         }

@@ -184,9 +184,15 @@ impl Body<'_> {
         self.bitcast(odd, Ty::U64, F64)
     }
 
-    /// An f64 rounded once to a narrower format. Flushed is what the format's precision cannot keep from being below its
-    /// smallest normal number.
+    /// A computed f64 rounded once to a narrower format; a NaN is the canonical one.
     pub(super) fn narrowed(&mut self, value: Id, format: Format, rounding: Rounding, flush: bool) -> Result<(Id, Ty)> {
+        let (narrow, ty) = self.cut(value, format, rounding, flush)?;
+        Ok((if ty == Ty::U16 { narrow } else { self.canonical(narrow, ty) }, ty))
+    }
+
+    /// An f64 rounded once to a narrower format; a NaN keeps its payload. Flushed is what the format's precision cannot keep from being below its
+    /// smallest normal number.
+    pub(super) fn cut(&mut self, value: Id, format: Format, rounding: Rounding, flush: bool) -> Result<(Id, Ty)> {
         self.mode(F64);
         let Some(ty) = Ty::of_format(format) else {
             return match (format, flush) {

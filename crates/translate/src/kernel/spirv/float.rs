@@ -26,15 +26,17 @@ impl Body<'_> {
         Ok((self.clamped(operation.clamp, value, float), ty))
     }
 
-    /// +0 where an operand is the out-of-bounds NaN.
+    /// +0 where a factor is the out-of-bounds NaN, of either sign.
     fn unless_out_of_bounds(&mut self, operation: &Operation, args: &[Operand; 3]) -> Result<(Id, Ty)> {
         if operation.operand_formats.is_some() || operation.format.width() != 16 {
             return Err("an out-of-bounds NaN (`.oob`) in this format".to_owned());
         }
         let (value, ty) = self.family(&Operation { oob: false, ..*operation }, args)?;
         let mut bits = self.bitcast(value, ty, Ty::U16);
-        for &arg in args.iter().take(operation.op.arity()) {
+        let magnitude = Id::constant(Ty::U16, operation.format.magnitude_mask());
+        for &arg in &args[..2] {
             let operand = self.read_as(arg, Ty::U16);
+            let operand = self.emit(Ty::U16, "OpBitwiseAnd", &[operand, magnitude]);
             let outside = Id::constant(Ty::U16, Profile::NVIDIA.oob_nan);
             let outside = self.emit(Ty::Bool, "OpIEqual", &[operand, outside]);
             bits = self.select(Ty::U16, outside, Id::constant(Ty::U16, 0), bits);
@@ -183,7 +185,14 @@ impl Body<'_> {
     }
 
     /// The sign cleared or flipped.
-    pub(super) fn sign(&mut self, negate: bool, format: Format, flush: bool, a: Operand) -> Result<(Id, Ty)> {
+    pub(super) fn sign(
+        &mut self,
+        negate: bool,
+        format: Format,
+        flush: bool,
+        arithmetic: bool,
+        a: Operand,
+    ) -> Result<(Id, Ty)> {
         let int = Ty::int(format.width());
         let mut bits = self.read_as(a, int);
         if flush {
@@ -192,10 +201,21 @@ impl Body<'_> {
             let value = self.flushed(value, ty);
             bits = self.bitcast(value, ty, int);
         }
-        Ok(match negate {
-            true => (self.emit(int, "OpBitwiseXor", &[bits, Id::constant(int, format.sign_mask())]), int),
-            false => (self.emit(int, "OpBitwiseAnd", &[bits, Id::constant(int, format.magnitude_mask())]), int),
-        })
+        let signed = match negate {
+            true => self.emit(int, "OpBitwiseXor", &[bits, Id::constant(int, format.sign_mask())]),
+            false => self.emit(int, "OpBitwiseAnd", &[bits, Id::constant(int, format.magnitude_mask())]),
+        };
+        if !arithmetic {
+            return Ok((signed, int));
+        }
+        let magnitude = self.emit(int, "OpBitwiseAnd", &[bits, Id::constant(int, format.magnitude_mask())]);
+        let infinity = Id::constant(int, format.infinity());
+        let is_nan = self.emit(Ty::Bool, "OpUGreaterThan", &[magnitude, infinity]);
+        let nan = match format {
+            Format::F64 => self.emit(int, "OpBitwiseOr", &[bits, Id::constant(int, format.quiet_bit())]),
+            _ => Id::constant(int, format.magnitude_mask()),
+        };
+        Ok((self.emit(int, "OpSelect", &[is_nan, nan, signed]), int))
     }
 
     pub(super) fn copy_sign(&mut self, format: Format, sign: Operand, magnitude: Operand) -> (Id, Ty) {

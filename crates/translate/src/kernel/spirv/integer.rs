@@ -140,7 +140,7 @@ impl Body<'_> {
         let (zero, one, ones) = (self.c(ty, 0), self.c(ty, 1), self.c(ty, u64::MAX));
         let opcode = if sign == Signedness::Signed { "OpSRem" } else { "OpUMod" };
         match (b.known(), sign) {
-            (Some(0), _) => return a,
+            (Some(0), _) => return ones,
             (Some(known), Signedness::Signed) if known == ty.mask() => return zero,
             (Some(_), _) => return self.emit(ty, opcode, &[a, b]),
             _ => {}
@@ -153,7 +153,7 @@ impl Body<'_> {
             safe = self.select(ty, minus, one, safe);
         }
         let rest = self.emit(ty, opcode, &[a, safe]);
-        self.select(ty, is_zero, a, rest)
+        self.select(ty, is_zero, ones, rest)
     }
 
     /// By the type's bits or more gives 0.
@@ -236,11 +236,7 @@ impl Body<'_> {
     /// PTX's `bfe`: as many bits as there are, extended by the last one taken.
     fn field(&mut self, sign: Signedness, ty: Ty, a: Id, start: Id, length: Id) -> Id {
         let bits = u64::from(ty.bits());
-        let byte = |body: &mut Self, value: Id| match value.known() {
-            Some(known) => body.c(U32, known & 0xff),
-            None => body.emit(U32, "OpBitwiseAnd", &[value, body.c(U32, 0xff)]),
-        };
-        let (start, length) = (byte(self, start), byte(self, length));
+        let (start, length) = (self.place(ty, start), self.place(ty, length));
         let lesser = |body: &mut Self, a: Id, most: Id| match (a.known(), most.known()) {
             (Some(a), Some(most)) => body.c(U32, a.min(most)),
             _ => body.call(U32, "u_min", &[a, most]),
@@ -280,13 +276,18 @@ impl Body<'_> {
         self.select(ty, none, outside, field)
     }
 
+    /// A place or a length of a field: of a type of 64 bits all its bits count, of fewer eight.
+    fn place(&mut self, ty: Ty, number: Id) -> Id {
+        match number.known() {
+            _ if ty.bits() == 64 => number,
+            Some(known) => self.c(U32, known & 0xff),
+            None => self.emit(U32, "OpBitwiseAnd", &[number, self.c(U32, 0xff)]),
+        }
+    }
+
     /// PTX's `bfi`.
     fn inserted(&mut self, ty: Ty, a: Id, b: Id, start: Id, length: Id) -> Id {
-        let byte = |body: &mut Self, value: Id| match value.known() {
-            Some(known) => body.c(U32, known & 0xff),
-            None => body.emit(U32, "OpBitwiseAnd", &[value, body.c(U32, 0xff)]),
-        };
-        let (start, length) = (byte(self, start), byte(self, length));
+        let (start, length) = (self.place(ty, start), self.place(ty, length));
         let ones = self.c(ty, u64::MAX);
         let above = self.shifted("OpShiftLeftLogical", ty, ones, length);
         let field = self.emit(ty, "OpNot", &[above]);

@@ -35,8 +35,8 @@ impl Body<'_> {
                 let (value, ty) = self.family(operation, args)?;
                 self.write(*d, value, ty);
             }
-            Op::Sign { d, negate, format, flush, a } => {
-                let (value, ty) = self.sign(*negate, *format, *flush, *a)?;
+            Op::Sign { d, negate, format, flush, arithmetic, a } => {
+                let (value, ty) = self.sign(*negate, *format, *flush, *arithmetic, *a)?;
                 self.write(*d, value, ty);
             }
             Op::Divide { d, format, rounding, flush, a, b } => {
