@@ -85,6 +85,8 @@ fn two_thousand_plain_programs() {
 #[test]
 fn found_before() {
     hold(generate, 1_006_531..1_006_532);
+    hold(generate, 1_015_375..1_015_376);
+    hold(generate_plain, 1_000_002..1_000_003);
 }
 
 /// By hand: `ROUNDONCE_PROGRAMS=50000 cargo test --release -p roundonce-exec --test random -- --ignored`, so many of each kind

@@ -420,9 +420,10 @@ impl Shapes {
         })
     }
 
-    /// Whether a comparison of two numbers and their patterns says it for a whole tile, where all lanes agree.
+    /// Whether a comparison of two numbers and their patterns says it for a whole tile, where all lanes agree. Not of 16 bits, which
+    /// have zeros above where they are a number too.
     pub(super) fn is_by_tile(&self, of: Comparand, a: Operand, b: Operand) -> bool {
-        matches!(of, Comparand::Signed(_) | Comparand::Unsigned(Width::B32))
+        matches!(of, Comparand::Signed(Width::B32 | Width::B64) | Comparand::Unsigned(Width::B32))
             && self.shape(a).is_scalar()
             && self.shape(b).is_scalar()
     }

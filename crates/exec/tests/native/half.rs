@@ -145,6 +145,8 @@ fn operations() -> Vec<String> {
             "and.b32 %r5, %r12, 31; shr.s16 %h0, %h1, %r5; neg.s16 %h7, %h2; mov.b32 %r0, {%h0, %h7};",
             "min.s16 %h0, %h1, %h3; max.u16 %h7, %h2, %h4; mov.b32 %r0, {%h0, %h7};",
             "setp.lt.s16 %p1, %h1, %h3; setp.hi.u16 %p2, %h2, %h4; selp.b16 %h0, %h5, %h6, %p1; selp.b16 %h7, %h6, %h1, %p2; mov.b32 %r0, {%h0, %h7};",
+            // Of a known number, into a predicate on which lanes disagree elsewhere.
+            "mov.b16 %h7, 0xfff0; setp.ge.s16 %p1, %h7, 33; selp.b32 %r0, 5, 7, %p1; setp.lt.s16 %p1, %h1, %h3; @%p1 add.u32 %r0, %r0, 16;",
             "cvt.s32.s16 %r0, %h1; cvt.u32.u8 %r5, %r11; add.u32 %r0, %r0, %r5; cvt.s64.s16 %x10, %h2; cvt.u32.u64 %r5, %x10; xor.b32 %r0, %r0, %r5;",
             "cvt.s16.s8 %h0, %h1; cvt.u16.u32 %h7, %r12; mov.b32 %r0, {%h0, %h7}; mov.b32 %r5, {%h7, %h0}; shl.b32 %r5, %r5, 1; add.u32 %r0, %r0, %r5;",
             // Beside what flushes, so that the processor must not.

@@ -101,6 +101,44 @@ fn loads() -> Vec<String> {
     all
 }
 
+/// Addresses that every fourth thread shares, so that one vector has all that a tile reads; some of the threads take part.
+fn repeating() -> Vec<String> {
+    let index = |steps: u32| {
+        format!(
+            "and.b32 %r13, %r2, 3; mul.wide.u32 %rd9, %r13, 4; add.u64 %rd9, %rd1, %rd9; ld.global.u32 %r13, [%rd9+4];
+             and.b32 %r13, %r13, 1023; mul.wide.u32 %rd9, %r13, {steps}; add.u64 %rd9, %rd1, %rd9;"
+        )
+    };
+    let mut all = Vec::new();
+    for (ty, bytes, to, stored) in TYPES {
+        let (at, load) = (index(bytes), format!("ld.global.{ty} {to}, [%rd9];"));
+        // On a side that is passed under a mask; in a loop that lanes leave one by one.
+        for part in ["@%p1 bra A;", "@!%p2 bra A;"] {
+            all.push(format!("{at} {part} {load} st.global.{stored} [%rd2], {to}; A:"));
+        }
+        let add = match &to[..2] {
+            "%h" => "cvt.u32.u16 %r9, %h1;",
+            "%f" => "mov.b32 %r9, %f2;",
+            _ if to == "%rd10" => "cvt.u32.u64 %r9, %rd10;",
+            _ => "mov.b32 %r9, %r10;",
+        };
+        all.push(format!(
+            "{at} and.b32 %r11, %r3, 3; L: setp.eq.u32 %p3, %r11, 0; @%p3 bra A; {load} {add} mad.lo.u32 %r4, %r4, 3, %r9; sub.u32 %r11, %r11, 1; bra L;
+             A: st.global.u32 [%rd2], %r4;"
+        ));
+    }
+    // Of two results one repeats and the other does not.
+    for (first, second) in [("%r10", "%r11"), ("%r11", "%r10")] {
+        for part in ["", "@%p1 bra A;"] {
+            all.push(format!(
+                "{} {part} ld.global.v2.u32 {{{first}, {second}}}, [%rd9]; add.u32 %r11, %r11, %r4; st.global.u32 [%rd2], %r10; st.global.u32 [%rd2+4], %r11; A:",
+                index(8)
+            ));
+        }
+    }
+    all
+}
+
 /// Several elements a thread, thread after thread.
 fn side_by_side() -> Vec<String> {
     let mut all = Vec::new();
@@ -310,6 +348,11 @@ fn random_words(seed: u64) -> Arg {
 #[test]
 fn loads_at_any_address() {
     hold(&loads(), random_words, 0.8);
+}
+
+#[test]
+fn loads_at_addresses_that_repeat() {
+    hold(&repeating(), random_words, 0.6);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::super::asm::{Decorators, Label, at};
 use super::super::frame::{Access, AccessSite};
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
+use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Space, Width};
 
@@ -169,9 +170,17 @@ impl Emitter<'_> {
             4 => matches!(width, Width::B32 | Width::B64),
             _ => width == Width::B64,
         };
-        let alike = d.iter().flatten().all(|&d| self.width(d) == width && !self.is_general(d) && !self.is_constant(d));
-        if !fits || !alike {
+        let alike = |d: Reg| {
+            let is_vectors = !self.is_general(d) && !self.is_constant(d);
+            // Where other code sets one of several results, it may not repeat as the others do.
+            is_vectors && self.width(d) == width && self.parts(d).len() == self.parts(first).len()
+        };
+        if !fits || !d.iter().flatten().all(|&d| alike(d)) {
             return Err(EmitError::Unsupported);
+        }
+        let active = self.active_mask;
+        if self.shapes.shape(Operand::Reg(first)) == VectorShape::Periodic {
+            self.active_mask = active.map(|mask| self.in_any_vector(mask));
         }
         self.load_distance()?;
         let overwrites = d.iter().flatten().any(|&d| Operand::Reg(d) == address);
@@ -188,7 +197,26 @@ impl Emitter<'_> {
                 self.write_back(d, part, to);
             }
         }
+        self.active_mask = active;
         Ok(())
+    }
+    /// The lanes of a vector that are active in any of the tile's vectors, as a mask in the frame: what they read is one vector
+    /// for all of them, and none may read at an address that no active lane has. Uses RAX and RCX.
+    fn in_any_vector(&mut self, mask: i64) -> i64 {
+        let any = self.frame.reserve(8, 8);
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, mask));
+        for word in 1..self.mask_words() {
+            self.asm.rm(Code::Or_r64_rm64, RAX, at(FRAME, mask + 8 * word));
+        }
+        let mut lanes = self.shapes.lanes.min(64);
+        while lanes > self.machine().lanes() {
+            lanes /= 2;
+            self.asm.rr(Code::Mov_r64_rm64, RCX, RAX);
+            self.asm.push(Instruction::with2(Code::Shr_rm64_imm8, RCX, lanes as u32));
+            self.asm.rr(Code::Or_r64_rm64, RAX, RCX);
+        }
+        self.asm.mr(Code::Mov_rm64_r64, at(FRAME, any), RAX);
+        any
     }
     /// Sets RAX to the distance from a checked access's addresses to the host's.
     pub(super) fn load_distance(&mut self) -> EmitResult {
