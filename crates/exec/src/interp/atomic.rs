@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use super::races::Atomicity;
 use super::register::{Lane, with_lane};
 use crate::scalar::{MinMax, int_op, min_max};
-use roundonce_arith::Profile;
+use roundonce_arith::{Format, Profile};
 use roundonce_ir::{AtomicKind, HighHalf, Operand, Reg, Space, Width, arrival};
 
 impl Interpreter<'_> {
@@ -39,8 +39,13 @@ impl Interpreter<'_> {
             let old_high = high.map(|_| self.read_upper_half(space, lane, address)).transpose();
             self.races = races;
             let (old, old_high) = (old?, old_high?);
-            let kind = in_space(kind, Self::resolve(space, address).0);
-            let mut new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
+            let found = Self::resolve(space, address).0;
+            let kind = in_space(kind, found);
+            let [value, swapped] = [1, 2].map(|operand| self.wide[operand][lane]);
+            let mut new = match double_nan(kind, found, old, value) {
+                Some(nan) => nan,
+                None => combine(&profile, kind, bytes * 8, old, value, swapped),
+            };
             if let (Some(high), Some(old_high)) = (high, old_high) {
                 let value = |operand| self.files.lane(operand, Width::B64, lane, self.geometry);
                 let (b_high, c_high) = (value(high.b), value(high.c));
@@ -109,6 +114,19 @@ fn in_space(mut kind: AtomicKind, space: Space) -> AtomicKind {
         operation.flush = false;
     }
     kind
+}
+
+/// The NaN that a sum of f64 in global memory becomes: the operand, or else what was there, neither made quiet (measured on sm_90).
+/// In shared memory the sum is an instruction, whose second operand is what was there.
+fn double_nan(kind: AtomicKind, space: Space, old: u64, b: u64) -> Option<u64> {
+    let AtomicKind::Float { operation, .. } = kind else { return None };
+    let format = operation.format;
+    if format != Format::F64 {
+        return None;
+    }
+    let [first, second] = if space == Space::Shared { [old, b] } else { [b, old] };
+    let nan = [first, second].into_iter().find(|bits| format.is_nan(*bits))?;
+    Some(if space == Space::Shared { nan | format.quiet_bit() } else { nan })
 }
 
 /// The new value.

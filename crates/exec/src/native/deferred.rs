@@ -147,9 +147,11 @@ impl Deferred {
                 }
             }
             // A NaN keeps its payload.
-            Op::Convert {
-                from: Scalar::Float(Format::F64 | Format::BF16), saturate: false, integral: false, ..
-            } => RAW,
+            &Op::Convert { from: Scalar::Float(from), saturate: false, integral: false, flush, .. }
+                if from == Format::F64 || from == Format::BF16 && !flush =>
+            {
+                RAW
+            }
             // No f16 is a subnormal f32.
             &Op::Convert { to: Scalar::Float(Format::F32), from: Scalar::Float(format), flush, saturate, .. } => {
                 let nan = if saturate { 0 } else { NAN_PENDING };

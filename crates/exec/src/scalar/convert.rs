@@ -80,7 +80,9 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
             let a = flushed(how, from, a);
             let result = match unpack(from, a) {
                 Unpacked::Nan { .. } if from == to && !how.integral && !(how.flush && from == Format::F32) => a,
-                Unpacked::Nan { .. } if (from, to) == (Format::BF16, Format::F32) && !how.integral => a << 16,
+                Unpacked::Nan { .. } if (from, to) == (Format::BF16, Format::F32) && !how.integral && !how.flush => {
+                    a << 16
+                }
                 Unpacked::Nan { .. } if from == Format::F64 && matches!(to, Format::F32 | Format::F16) => {
                     narrowed_nan(from, to, a)
                 }

@@ -205,7 +205,10 @@ fn bit_mask(start: u64, length: u64, clamp: bool) -> u64 {
 /// PTX `fns`: `offset` counts set bits from place `base`, upward if positive, downward if negative.
 fn find_nth(mask: u64, base: u64, offset: u64) -> u64 {
     let offset = offset as u32 as i32;
-    // Measured on sm_90: no place is behind the last.
+    // Measured on sm_90: the least offset has no opposite, and no place is behind the last.
+    if offset == i32::MIN {
+        return 0;
+    }
     if base > 31 {
         return 0xffff_ffff;
     }

@@ -206,7 +206,7 @@ impl Emitter<'_> {
             }
             if how.saturate {
                 self.clamp_single(Clamp::Unit, to);
-            } else if eager && format == Format::F16 {
+            } else if eager && (format == Format::F16 || how.flush) {
                 self.canonicalise(to, NAN_PENDING);
             }
             self.write_back(d, part, to);

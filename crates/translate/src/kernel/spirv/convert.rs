@@ -142,8 +142,8 @@ impl Body<'_> {
         let result =
             Ty::of_format(to).ok_or_else(|| format!("a result of format {}", to.name().unwrap_or("of its own")))?;
         if ty == result {
-            // What is not computed keeps its NaN; so does the f32 of a bf16.
-            if how.flush && ty == Ty::F32 && from != Format::BF16 {
+            // What is not computed keeps its NaN.
+            if how.flush && ty == Ty::F32 {
                 value = self.canonical(value, ty);
             }
             return Ok((self.clamped(clamp, value, ty), ty));
