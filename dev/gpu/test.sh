@@ -35,6 +35,19 @@ grep -F '"form":"fma.rn.f64"' "$work/out/results.jsonl" | grep -q '"nan_bits":[1
 grep -F '"form":"fma.rn.ftz.f32"' "$work/out/results.jsonl" | grep -q '"nan_bits":0,"tiny_result":0,"tiny_before":[1-9][0-9]*,"tiny_either":0,"other":0}'
 grep -F '"form":"fma.rn.sat.f32"' "$work/out/results.jsonl" | grep -q '"nan_bits":0,"tiny_result":0,.*"other":[1-9]'
 echo "gpu kit: the pretended machine's three errors are found and named"
+
+# Programs on a driver that computes nothing: one leaves what is expected, one something else, one is refused, one faults.
+"${CC:-cc}" -shared -fPIC -O1 -Wall -Wextra -o "$work/driver.so" "$here/test/pretended_driver.c"
+line() { printf '{"name":"%s","ptx":".entry kernel %s","grid":[1,1,1],"block":[1,1,1],"bytes":[16,16],"crc32":[%s]}\n' "$@"; }
+{
+    line zeros "" 420107693
+    line others "" 1
+    line refused brkpt 420107693
+    line faults "trap;" 420107693
+} | gzip > "$work/programs.jsonl.gz"
+CUDA_DRIVER=$work/driver.so python3 "$here/programs.py" "$work/programs.jsonl.gz" "$work/programs" > "$work/programs.txt"
+expect "$work/programs.txt" "programs: 4, 1 same, 1 differs, 1 refused, 1 failed, 0 not reached"
+echo "gpu kit: programs on a pretended driver are told apart"
 [ "${1:-}" = nvcc ] || exit 0
 
 nvcc=${NVCC:-nvcc}
