@@ -69,6 +69,8 @@ impl Interpreter<'_> {
 
     /// Lanes of one thread block pass a barrier together.
     fn pass_barrier(&mut self, block: usize, gathered: Vec<Split>) {
+        // The set was computed before the splits waited here: the result is live in lanes that have passed already.
+        self.inactive_live = None;
         if let Some(races) = &mut self.races {
             races.barrier(block);
         }

@@ -47,7 +47,7 @@ pub(crate) struct Interpreter<'a> {
     pub(super) registers_dirty: bool,
     /// Registers live in splits that are not running, by their bit in the live sets: their lanes must be kept. `None`
     /// where any register may be live, or there are none.
-    inactive_live: Option<Vec<u64>>,
+    pub(super) inactive_live: Option<Vec<u64>>,
     /// Barrier arrivals without waiting, by block and barrier.
     pub(super) arrivals: BTreeMap<(usize, u32), u32>,
     pub(super) races: Option<RaceDetector>,

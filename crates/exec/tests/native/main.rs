@@ -1,5 +1,6 @@
 //! Native code against the interpreter: buffers, counts of instructions, errors.
 
+mod barriers;
 mod bounds;
 mod detect;
 mod half;
