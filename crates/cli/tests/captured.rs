@@ -34,7 +34,7 @@ fn other_readings_are_refuted() {
         "nan_f64=cba",
         "nan_small=bca",
         "fmz_sat_nan=zero",
-        "oob_nan=7fff",
+        "oob_nan=0x7fff",
         "dot_zero=operand",
         "dot_zero=absent",
         "dot_zero_sign=all-negative",
