@@ -180,11 +180,10 @@ fn fields_of_words() {
         }
     }
     // An H100: there is nothing behind the last place, and the least offset has no opposite.
-    const LEAST: u64 = 1 << 31;
-    forms.add("fns.b32 %r0, %r1, 32, %r3;", |[_, b, ..]| if b == LEAST { 0 } else { u64::from(u32::MAX) });
+    forms.add("fns.b32 %r0, %r1, 32, %r3;", |[_, _, c, _]| if c as i32 == i32::MIN { 0 } else { u64::from(u32::MAX) });
     // PTX 9.7.1.16, as it stands there.
     forms.add("and.b32 %r2, %r2, 31; fns.b32 %r0, %r1, %r2, %r3;".replacen("and", "// %r\nand", 1), |[a, b, c, _]| {
-        if c == LEAST {
+        if c as i32 == i32::MIN {
             return 0;
         }
         let (base, offset) = ((b & 31) as i32, c as i32);
