@@ -101,7 +101,8 @@ class SoftFloat:
             bits = flushed(form, bits)
         if what.out_of_bounds:
             # Whichever operand is the pattern of an out-of-bounds read.
-            outside = np.any([column == np.uint64(0x7FF7) for column in operands], axis=0)
+            # Of either sign, as a factor.
+            outside = np.any([column & np.uint64(0x7FFF) == np.uint64(0x7FF7) for column in operands[:2]], axis=0)
             bits = np.where(outside, np.uint64(0), bits)
         if what.relu:
             canonical = np.where(is_nan(form, bits), np.uint64(form.sign - 1), bits)
