@@ -100,8 +100,7 @@ class SoftFloat:
         if what.flush and what.kind == "mad":
             bits = flushed(form, bits)
         if what.out_of_bounds:
-            # Whichever operand is the pattern of an out-of-bounds read.
-            # Of either sign, as a factor.
+            # A factor is the pattern of an out-of-bounds read, of either sign.
             outside = np.any([column & np.uint64(0x7FFF) == np.uint64(0x7FF7) for column in operands[:2]], axis=0)
             bits = np.where(outside, np.uint64(0), bits)
         if what.relu:
