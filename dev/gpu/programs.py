@@ -11,6 +11,7 @@ standard library and the driver are all it needs; the driver is libcuda.so.1, or
 
 import base64
 import ctypes
+import functools
 import gzip
 import json
 import multiprocessing
@@ -35,7 +36,7 @@ LOWER = [0, 1, 0xffffffff, 0x20000000, 0x10000000, 0xe0000000, 0x80000000, 0x000
 
 
 def numbers(state: int) -> list[int]:
-    """As `Choices::numbers` of the fuzzing crate."""
+    """As `numbers` of dev/scalar/src/input.rs."""
     out = []
     for _ in range(INPUT_WORDS):
         state ^= state << 13 & MASK
@@ -46,8 +47,9 @@ def numbers(state: int) -> list[int]:
     return out
 
 
+@functools.cache  # All programs have the same few seeds.
 def words(seed: int) -> bytes:
-    """The input that a seed goes on to: as `fuzz/src/ptx/input.rs`."""
+    """The input that a seed goes on to: as `input` of dev/scalar/src/input.rs."""
     def one(place, word, more):
         kind, which = seed % 4, more >> 8
         if kind == 0 or more % 4 == 0:
@@ -170,7 +172,7 @@ def main():
     # A process has a context of its own: what hangs or faults takes nothing with it.
     context, answers = multiprocessing.get_context("fork"), multiprocessing.Queue()
     step = min(os.cpu_count() or 1, 16)
-    found, workers = {}, []
+    found = {}
 
     def begin(first):
         at = context.Value("q", first)
@@ -178,11 +180,14 @@ def main():
         process.start()
         return {"process": process, "at": at, "seen": first, "since": time.monotonic()}
 
-    workers = [begin(first) for first in range(min(step, len(cases)))]
-    while workers and time.monotonic() < end:
+    def collect():
         while not answers.empty():
             number, answer = answers.get()
             found[number] = answer
+
+    workers = [begin(first) for first in range(min(step, len(cases)))]
+    while workers and time.monotonic() < end:
+        collect()
         for worker in list(workers):
             at, now = worker["at"].value, time.monotonic()
             if at != worker["seen"]:
@@ -200,9 +205,7 @@ def main():
                         workers.append(begin(at + step))
         time.sleep(0.02)
     time.sleep(0.2)
-    while not answers.empty():
-        number, answer = answers.get()
-        found[number] = answer
+    collect()
     for worker in workers:
         worker["process"].kill()
     with gzip.open(out / "programs.jsonl.gz", "wt") as file:

@@ -190,8 +190,8 @@ impl Body<'_> {
         Ok((if ty == Ty::U16 { narrow } else { self.canonical(narrow, ty) }, ty))
     }
 
-    /// An f64 rounded once to a narrower format; a NaN keeps its payload. Flushed is what the format's precision cannot keep from being below its
-    /// smallest normal number.
+    /// An f64 rounded once to a narrower format; a NaN keeps its payload. Flushed is what the format's precision cannot
+    /// keep from being below its smallest normal number.
     pub(super) fn cut(&mut self, value: Id, format: Format, rounding: Rounding, flush: bool) -> Result<(Id, Ty)> {
         self.mode(F64);
         let Some(ty) = Ty::of_format(format) else {
