@@ -45,11 +45,13 @@ impl Contraction {
 /// Who executes the kernel
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Execution {
-    /// Native code where there can be some, the interpreter elsewhere
+    /// The interpreter, and native code once the launch is long enough to pay for compiling it
     Auto,
-    /// The same with AVX2 alone, also where the processor has AVX-512
+    /// Native code from the start where there can be some, the interpreter elsewhere
+    Native,
+    /// The same for AVX2, also where the processor has AVX-512
     Avx2,
-    /// Native code for AArch64 under Linux, the interpreter elsewhere
+    /// The same for AArch64 under Linux
     Neon,
     /// The interpreter alone
     Interpreter,
@@ -126,6 +128,7 @@ impl Arguments {
             shadow: self.shadow.map(ShadowBreadth::breadth),
             engine: match self.engine {
                 Execution::Auto => Engine::Auto,
+                Execution::Native => Engine::Native,
                 Execution::Avx2 => Engine::Avx2,
                 Execution::Neon => Engine::Neon,
                 Execution::Interpreter => Engine::Interpreter,

@@ -10,7 +10,8 @@
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
 //! `cargo bench -p roundonce-exec -- suite` prints eight more kernels, with barriers, shuffles, atomics and tables,
 //! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
-//! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other.
+//! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other,
+//! `cargo bench -p roundonce-exec -- sizes` few blocks of the first two tables' kernels and more.
 #![allow(missing_docs)]
 
 #[path = "common/halves.rs"]
@@ -21,6 +22,8 @@ mod native;
 mod native_suite;
 #[path = "common/scaling.rs"]
 mod scaling;
+#[path = "common/sizes.rs"]
+mod sizes;
 #[path = "common/suite.rs"]
 mod suite;
 #[path = "common/waits.rs"]
@@ -305,6 +308,7 @@ fn main() {
         "scaling" => return scaling::print(),
         "halves" => return halves::print(),
         "waits" => return waits::print(),
+        "sizes" => return sizes::print(&words.next().unwrap_or_default()),
         "suite" => return suite::print(&words.next().unwrap_or_default(), &mut peer),
         _ => {}
     }

@@ -138,7 +138,7 @@ fn a_matrix_that_some_lanes_never_multiply() {
     let multiply =
         "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f2,%f3,%f4,%f5}, {%r1,%r1}, {%r1}, {%f1,%f1,%f1,%f1};";
     let after = format!("{multiply}\nst.global.f32 [%rd3], %f2;");
-    for engine in [Engine::Auto, Engine::Avx2, Engine::Interpreter] {
+    for engine in [Engine::Native, Engine::Avx2, Engine::Interpreter] {
         let options = || Options { engine, ..Options::default() };
         let error = run(&after, 20, 1, 20, options()).unwrap_err();
         assert_eq!((error.kind, error.thread), (FaultKind::Deadlock, Some(([0; 3], [0; 3]))));
@@ -295,7 +295,7 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
     assert!(launch(guarded, 4).is_ok());
     let branch = "setp.le.u32 %p1, %r1, 3;\n@%p1 bra PAST;\ntcgen05.fence.f64 %d1, %d1;\nPAST:\n";
     for body in [guarded, branch] {
-        for engine in [Engine::Auto, Engine::Avx2, Engine::Interpreter] {
+        for engine in [Engine::Native, Engine::Avx2, Engine::Interpreter] {
             let error = run(body, 1, 1, 6, Options { engine, ..Options::default() }).unwrap_err();
             assert_eq!(error.kind, FaultKind::Unsupported);
             assert!(error.message.contains("`tcgen05.fence.f64` cannot be run"), "{error}");
@@ -534,7 +534,8 @@ fn candidates_of_contraction() {
 fn stopped_from_outside() {
     let body = "mov.u32 %r6, 0;\nagain:\nadd.u32 %r6, %r6, 1; fma.rn.f32 %f1, %f1, %f1, %f1;\n\
                 setp.lt.u32 %p1, %r6, 10000000;\n@%p1 bra again;\nst.global.f32 [%rd3], %f1;";
-    for (engine, threads) in [(Engine::Auto, 1), (Engine::Interpreter, 1), (Engine::Auto, 2), (Engine::Interpreter, 2)]
+    for (engine, threads) in
+        [(Engine::Native, 1), (Engine::Interpreter, 1), (Engine::Native, 2), (Engine::Interpreter, 2)]
     {
         let options = Options { step_limit: u64::MAX, engine, threads, ..Options::default() };
         let signal = options.stop.clone();

@@ -44,7 +44,7 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
         let mut steps = None;
         let engines = native_engines().iter().map(|&engine| (engine, 1));
-        for (engine, threads) in engines.chain([(Engine::Auto, 2), (Engine::Interpreter, 1)]) {
+        for (engine, threads) in engines.chain([(Engine::Native, 2), (Engine::Interpreter, 1)]) {
             let ran = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let (got, counted, by_native) = ran;
             native += by_native;

@@ -54,7 +54,7 @@ fn every_program_leaves_what_the_gpu_left() {
         count += 1;
         let is_compiled = line.name.strip_prefix("program ").is_some_and(|number| number.ends_with(['0', '5']));
         let engines: &[Engine] =
-            if is_compiled { &[Engine::Interpreter, Engine::Auto] } else { &[Engine::Interpreter] };
+            if is_compiled { &[Engine::Interpreter, Engine::Native] } else { &[Engine::Interpreter] };
         wrong.extend(
             engines
                 .iter()

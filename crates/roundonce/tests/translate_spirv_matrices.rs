@@ -176,8 +176,7 @@ fn run(ready: &Ready, inputs: &[u8], words: usize) -> Vec<u64> {
         block: [4 * LANES as u32, 1, 1],
         args: vec![Arg::Buffer(Buffer::from_bytes(inputs)), Arg::Buffer(Buffer::zeros(8 * words))],
         dynamic_shared: 0,
-        // A launch is too short for native code to be worth its making.
-        options: Options { profile: Profile::NVIDIA, compile_limit: 0, ..Options::default() },
+        options: Options { profile: Profile::NVIDIA, ..Options::default() },
     };
     let report = launch.run().unwrap_or_else(|error| panic!("{error:?}"));
     let bytes = report.buffers[1].as_ref().unwrap().to_bytes();

@@ -3,6 +3,7 @@
 
 use super::{Native, Peer, Work, buffer, median, native_suite as native, program_of, random, run, timed, words, zeros};
 use roundonce_exec::{Arg, Engine};
+use roundonce_ir::Program;
 
 const ROUNDS: usize = 8;
 
@@ -11,7 +12,7 @@ fn scalar(value: usize) -> Arg {
 }
 
 /// A work, and its last buffer afterwards by the native loop.
-type Compared = (Work, Box<dyn Fn(&[Arg]) -> Vec<u32>>);
+pub(crate) type Compared = (Work, Box<dyn Fn(&[Arg]) -> Vec<u32>>);
 
 /// A work whose last buffer is its result. `native` writes the same to a copy of it.
 fn work(
@@ -37,8 +38,12 @@ fn work(
     (Work { name: name.into(), entry, operations: elements as f64, grid, block, args, native: timed }, Box::new(of))
 }
 
+pub(crate) fn program() -> Program {
+    program_of(include_str!("../suite.ptx"))
+}
+
 /// The kernels, and their results by the native loops.
-fn works() -> Vec<Compared> {
+pub(crate) fn works() -> Vec<Compared> {
     let lines = |n: usize| ([n as u32 / 256, 1], [256, 1]);
     let n = 1 << 22;
     let (width, height) = (2048, 2048);
@@ -136,7 +141,7 @@ fn agrees(entry: &str, got: u32, wanted: u32) -> bool {
 
 /// The table.
 pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
-    let program = program_of(include_str!("../suite.ptx"));
+    let program = program();
     let other = peer.as_ref().map_or("-", |peer| &peer.name).to_owned();
     println!(
         "{:32} {:>10} {:>12} {:>10} {:>10} {other:>10} {:>10} {:>10}",

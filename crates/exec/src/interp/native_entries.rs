@@ -1,6 +1,6 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
-use crate::kernel::{DecodedKernel, LaunchConfig};
+use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
 use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
 
@@ -11,12 +11,51 @@ pub(super) struct NativeEntries {
     pub(super) entries: BTreeMap<ProgramPoint, Entry>,
     /// Some entry needed masks: the others are compiled with them from the start.
     masked: bool,
+    /// Nanoseconds, more or less, that the interpreter has run, and that it would run of the launch as far as is known.
+    interpreted: u64,
+    expected: u64,
+    /// How many batches it has begun, and what it had run then.
+    batches: u64,
+    before_batch: u64,
+    /// The same of compiling the whole kernel.
+    compile_cost: u64,
 }
 
 impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
         let enabled = config.native.is_some() && native::may_run(&LaunchConstants { code, config });
-        NativeEntries { enabled, ..NativeEntries::default() }
+        let insts = code.insts().count() as u64;
+        // Every thread runs every instruction once, as long as no more is known.
+        let expected = if config.compiles_late {
+            let threads = config.block_range().count() as u64 * config.threads() as u64;
+            let batches = threads.div_ceil(LANES as u64);
+            (insts * batches).saturating_mul(interpreted_cost((threads / batches.max(1)) as usize))
+        } else {
+            u64::MAX
+        };
+        NativeEntries { enabled, expected, compile_cost: insts * COMPILE_COST, ..NativeEntries::default() }
+    }
+    /// A batch begins: the last had so many blocks, and so many are left.
+    pub(super) fn begin_batch(&mut self, ran: u64, left: u64) {
+        let of_last = self.interpreted - self.before_batch;
+        // The first may do what no other does.
+        if self.batches > 1 && ran > 0 {
+            let rest = u128::from(of_last) * u128::from(left) / u128::from(ran);
+            self.expected = self.expected.max(self.interpreted.saturating_add(rest.min(u64::MAX.into()) as u64));
+        }
+        (self.batches, self.before_batch) = (self.batches + 1, self.interpreted);
+    }
+    /// The interpreter ran so many instructions over so many lanes.
+    pub(super) fn interpreted(&mut self, insts: usize, lanes: usize) {
+        self.interpreted += insts as u64 * interpreted_cost(lanes);
+    }
+    /// It did so lane by lane.
+    pub(super) fn interpreted_lanewise(&mut self, lanes: usize) {
+        self.interpreted += LANE_COST * lanes as u64;
+    }
+    /// Whether to compile more when so much has been spent on it: a launch that ends right behind has lost little by it.
+    pub(super) fn may_compile(&self, spent: u64) -> bool {
+        spent.saturating_add(self.compile_cost) <= self.interpreted.max(self.expected) / COMPILE_SHARE
     }
     /// Takes an entry out, which may be new.
     pub(super) fn take(&mut self, start: ProgramPoint) -> Entry {
@@ -47,6 +86,17 @@ pub(super) struct Entry {
     /// It is left to the interpreter.
     pub(super) disabled: bool,
 }
+
+/// Compiling may take one part in so many of what the interpreter takes.
+const COMPILE_SHARE: u64 = 5;
+/// Nanoseconds that compiling an instruction takes, more or less.
+const COMPILE_COST: u64 = 20_000;
+/// The same of interpreting one for so many lanes, by loops over vectors.
+const fn interpreted_cost(lanes: usize) -> u64 {
+    64 + lanes as u64 / 16
+}
+/// The same of each lane where one follows another.
+const LANE_COST: u64 = 24;
 
 /// After so many side exits an entry is left to the interpreter.
 const MAX_FAILURES: u32 = 64;

@@ -19,14 +19,23 @@ const UNINTERRUPTED: u64 = 1 << 24;
 impl Interpreter<'_> {
     /// Whether all lanes of the batch may enter native code where the split is.
     pub(super) fn may_enter_native(&self, split: &Split) -> bool {
-        let point = ProgramPoint { block: split.block, at: split.at };
         self.native.are_enabled()
             && split.bailed_out_at != Some((split.block, split.at))
             && self.splits.is_empty()
             && split.waiting.is_none()
             && split.mask == self.live
             && self.active.count == self.geometry.lanes
-            && self.native.entries.get(&point).is_none_or(|entry| !entry.disabled)
+            && self.may_enter_at(ProgramPoint { block: split.block, at: split.at })
+    }
+    /// Whether there is code for a point, or may be.
+    fn may_enter_at(&self, point: ProgramPoint) -> bool {
+        match self.native.entries.get(&point) {
+            Some(entry) => !entry.disabled && (!entry.instances.is_empty() || self.may_compile()),
+            None => self.may_compile(),
+        }
+    }
+    fn may_compile(&self) -> bool {
+        self.native.may_compile(self.code_cache.budget.spent())
     }
 
     /// Runs the split's lanes in native code from where they are. Whether any completed.
@@ -41,6 +50,9 @@ impl Interpreter<'_> {
     fn enter_at(&mut self, start: ProgramPoint, entry: &mut Entry, split: &mut Split) -> bool {
         loop {
             let known = entry.instances.iter().position(|instance| self.fits(&instance.code));
+            if known.is_none() && !self.may_compile() {
+                return false;
+            }
             let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index].code));
             let Some(index) = known.or_else(made) else {
                 entry.disabled = true;
@@ -239,14 +251,18 @@ impl Interpreter<'_> {
         if !self.native.are_enabled() || self.shared_words > 0 || !threads.is_multiple_of(MIN_TILE) {
             return all();
         }
-        // Whether each group of `LEAST` lanes has exited. Masks would cost a short kernel more than its own run.
+        let start = ProgramPoint { block: 0, at: 0 };
+        if !self.may_enter_at(start) {
+            return all();
+        }
+        // Whether each group of `MIN_TILE` lanes has exited. Masks would cost a short kernel more than its own run.
         let mut ended = vec![false; blocks * threads / MIN_TILE];
         self.issued = 0;
-        let start = ProgramPoint { block: 0, at: 0 };
         let mut entry = self.native.take(start);
         loop {
             let known = entry.instances.iter().position(|instance| instance.code.is_whole());
-            let index = known.or_else(|| self.compile(start, &mut entry));
+            let made = || self.may_compile().then(|| self.compile(start, &mut entry)).flatten();
+            let index = known.or_else(made);
             let Some(index) = index.filter(|&index| !entry.disabled && entry.instances[index].code.is_whole()) else {
                 break;
             };

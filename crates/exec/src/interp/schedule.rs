@@ -30,6 +30,7 @@ impl<'a> Interpreter<'a> {
         let row = self.config.block[0] as usize;
         let lanes = blocks * self.threads;
         self.geometry = Geometry { lanes, row, rows: lanes / row };
+        self.native.begin_batch(self.blocks as u64, self.config.block_range().end - first);
         (self.batch, self.first_block, self.blocks) = (batch, first, blocks);
         // Native code does not write the registers of lanes that it takes to their end.
         if std::mem::take(&mut self.registers_dirty) || self.files.is_empty() {
@@ -214,6 +215,7 @@ impl<'a> Interpreter<'a> {
                 self.loc = block.loc;
             }
             self.leave(block);
+            self.native.interpreted(block.insts.len(), self.active.count);
             self.issued += 1;
             if self.issued > self.config.step_limit {
                 return Err(self.out_of_steps());

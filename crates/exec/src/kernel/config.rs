@@ -71,6 +71,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) observed: Observed,
     /// What native code is compiled for, if it may be used.
     pub(crate) native: Option<Machine>,
+    /// Not before the launch has proved long enough to pay for it.
+    pub(crate) compiles_late: bool,
     /// What compiling it may cost.
     pub(crate) compile_limit: u64,
     /// The address of each variable of the program.
@@ -85,6 +87,12 @@ impl LaunchConfig {
     /// Threads of a block.
     pub(crate) fn threads(&self) -> usize {
         self.block.iter().map(|&axis| axis as usize).product()
+    }
+    /// The blocks that run, counted through the grid.
+    pub(crate) fn block_range(&self) -> Range<u64> {
+        let all = self.grid.iter().map(|&axis| u64::from(axis)).product();
+        let (start, end) = self.blocks.as_ref().map_or((0, all), |blocks| (blocks.start.min(all), blocks.end.min(all)));
+        start..end.max(start)
     }
     /// Bytes of a block's shared memory.
     pub(crate) fn shared_bytes(&self) -> u64 {

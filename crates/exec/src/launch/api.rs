@@ -25,12 +25,14 @@ pub enum Contract {
 /// their order, and engines may have another one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Engine {
-    /// Native code where the compiler supports it, the interpreter elsewhere.
+    /// The interpreter, and native code once the launch is long enough to pay for compiling it.
     #[default]
     Auto,
-    /// Native code for AVX2, also where the processor has AVX-512; the interpreter elsewhere.
+    /// Native code where the compiler supports it, from the start; the interpreter elsewhere.
+    Native,
+    /// The same for AVX2, also where the processor has AVX-512.
     Avx2,
-    /// Native code for AArch64 under Linux; the interpreter elsewhere.
+    /// The same for AArch64 under Linux.
     Neon,
     /// The interpreter alone.
     Interpreter,
@@ -40,7 +42,7 @@ impl Engine {
     /// What native code is compiled for, where the processor has it.
     pub(crate) fn machine(self) -> Option<Machine> {
         match self {
-            Engine::Auto => Machine::of_processor(),
+            Engine::Auto | Engine::Native => Machine::of_processor(),
             Engine::Avx2 => Some(Machine::Avx2).filter(|machine| machine.is_available()),
             Engine::Neon => Some(Machine::Neon).filter(|machine| machine.is_available()),
             Engine::Interpreter => None,

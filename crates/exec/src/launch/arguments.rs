@@ -1,7 +1,7 @@
 //! Arguments and variables laid out in global memory, and the limits of a launch.
 
 use super::accesses::Accesses;
-use super::api::{Arg, Options, RunError};
+use super::api::{Arg, Engine, Options, RunError};
 use super::bytes::Bytes;
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
@@ -161,6 +161,7 @@ impl GlobalMemory {
             blocks: options.blocks.clone(),
             count_lines: options.count_lines,
             native: options.engine.machine(),
+            compiles_late: options.engine == Engine::Auto,
             variables,
             buffer_bytes,
             images: std::mem::take(&mut memory.images),

@@ -6,6 +6,7 @@ use crate::interp::{Fault, Interpreter, Parked, Progress, Stats};
 use crate::kernel::{DecodedKernel, Global, LANES, LaunchConfig, SegmentWords};
 use crate::native::CodeCache;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 
@@ -21,10 +22,7 @@ struct Batches {
 
 impl Batches {
     fn new(code: &DecodedKernel<'_>, config: &LaunchConfig, workers: usize) -> Batches {
-        let all: u64 = config.grid.iter().map(|&axis| u64::from(axis)).product();
-        let (start, end) =
-            config.blocks.as_ref().map_or((0, all), |blocks| (blocks.start.min(all), blocks.end.min(all)));
-        let end = end.max(start);
+        let Range { start, end } = config.block_range();
         // Full batches, but enough of them for every worker.
         let most = if code.waits.between_blocks().is_some() { WAITING } else { u64::MAX };
         let fitting = most.min((LANES / config.threads()) as u64);

@@ -209,17 +209,14 @@ pub(super) fn allocate(
                     None => {
                         spilled += range.spill_weight * range.vectors as u64;
                         spilled_uses += range.uses * range.vectors as u64;
-                        let slot = |_| {
-                            let free =
-                                slots.iter().position(|(_, interference)| interference.is_free(&range.intervals, None));
-                            let index = free.unwrap_or_else(|| {
-                                slots.push((frame.reserve(64, 64), Interference::default()));
-                                slots.len() - 1
-                            });
-                            slots[index].1.take(&range.intervals, &alone);
-                            Location::Slot(slots[index].0)
-                        };
-                        Allocation::Vectors((0..range.vectors).map(slot).collect())
+                        let is_free = |&at: &usize| slots[at].1.is_free(&range.intervals, None);
+                        let mut all: Vec<usize> = (0..slots.len()).filter(is_free).take(range.vectors).collect();
+                        while all.len() < range.vectors {
+                            all.push(slots.len());
+                            slots.push((frame.reserve(64, 64), Interference::default()));
+                        }
+                        all.iter().for_each(|&at| slots[at].1.take(&range.intervals, &alone));
+                        Allocation::Vectors(all.into_iter().map(|at| Location::Slot(slots[at].0)).collect())
                     }
                 }
             }

@@ -5,17 +5,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What the compiler may still spend on a launch, in steps of its inner loops: a nanosecond, more or less. Once it is spent
 /// the interpreter runs what is not compiled yet.
 #[derive(Debug)]
-pub(crate) struct Budget(AtomicU64);
+pub(crate) struct Budget {
+    steps: u64,
+    left: AtomicU64,
+}
 
 impl Budget {
     pub(crate) const fn new(steps: u64) -> Budget {
-        Budget(AtomicU64::new(steps))
+        Budget { steps, left: AtomicU64::new(steps) }
+    }
+
+    /// What has been spent.
+    pub(crate) fn spent(&self) -> u64 {
+        self.steps - self.left.load(Ordering::Relaxed)
     }
 
     /// Takes some steps; `None` if they are not there any more, and nothing is left then.
     pub(crate) fn spend(&self, steps: usize) -> Option<()> {
         let take = |left: u64| Some(left.saturating_sub(steps as u64));
-        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or(0);
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or(0);
         (left >= steps as u64 && left > 0).then_some(())
     }
 }

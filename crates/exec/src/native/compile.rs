@@ -379,7 +379,10 @@ impl<'a> Plan<'a> {
             }
             self.budget.spend(4000 * region.length())?;
             let failed = match emit::region(launch, region, shapes, &deferred, allocations, frame.clone(), inputs) {
-                Ok(emitted) => return self.finish(emitted, &draft, &deferred),
+                Ok(emitted) => {
+                    self.budget.spend(64 * emitted.code.len())?;
+                    return self.finish(emitted, &draft, &deferred);
+                }
                 Err(failed) => failed,
             };
             if failed.boundaries.contains(&self.start) || failed.boundaries.is_empty() && failed.eager.is_empty() {

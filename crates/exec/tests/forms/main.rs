@@ -12,7 +12,8 @@ mod integers;
 mod memory;
 mod warps;
 
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_ir::Program;
 
 /// What a form should give a thread, by all threads' operands and its place among them: its result, and the predicate
 /// beside it where there is one.
@@ -203,17 +204,21 @@ impl Form {
         }
         let program =
             roundonce_ptx::lower(&parsed.module, None).map_err(|findings| format!("{}: {}", self.text, findings[0]))?;
+        [Engine::Native, Engine::Interpreter].into_iter().try_for_each(|engine| self.check_by(engine, &program, rows))
+    }
+
+    fn check_by(&self, engine: Engine, program: &Program, rows: &[[u64; 4]]) -> Result<(), String> {
         let input: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         let args = vec![Arg::Buffer(Buffer::from_bytes(&input)), Arg::Buffer(Buffer::zeros(rows.len() * 16))];
         let (grid, block) = ([rows.len() as u32 / 256, 1, 1], [256, 1, 1]);
         let launch = Launch {
-            program: &program,
+            program,
             entry: None,
             grid,
             block,
             args,
             dynamic_shared: 0,
-            options: Options::default(),
+            options: Options { engine, ..Options::default() },
         };
         let report = launch.run().map_err(|error| format!("{}: {error}", self.text))?;
         let bytes = report.buffers[1].as_ref().expect("the output").to_bytes();
@@ -229,7 +234,7 @@ impl Form {
             let (value, second) = (self.judge)(rows, row);
             if got != (value & mask, second) {
                 return Err(format!(
-                    "{} of {operands:x?}: {:x} {}, expected {:x} {second}",
+                    "{} of {operands:x?}, {engine:?}: {:x} {}, expected {:x} {second}",
                     self.text,
                     got.0,
                     got.1,

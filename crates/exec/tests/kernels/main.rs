@@ -22,13 +22,18 @@ fn alone() {
 }
 
 #[test]
+fn by_native_code() {
+    all(&Options { engine: Engine::Native, ..Options::default() });
+}
+
+#[test]
 fn by_the_interpreter() {
     all(&Options { engine: Engine::Interpreter, ..Options::default() });
 }
 
 #[test]
 fn on_two_threads() {
-    all(&Options { threads: 2, ..Options::default() });
+    all(&Options { threads: 2, engine: Engine::Native, ..Options::default() });
 }
 
 #[test]

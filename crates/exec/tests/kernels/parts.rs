@@ -115,7 +115,7 @@ fn all(counts: &[u64], options: &Options) {
 
 #[test]
 fn every_kernel_in_parts() {
-    all(&[1, 2, 3, 7], &Options::default());
+    all(&[1, 2, 3, 7], &Options { engine: Engine::Native, ..Options::default() });
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn launch(program: &Program, grid: u32, options: Options) -> Launch<'_> {
 /// By every engine.
 fn refusal(body: &str, count: u64) -> Option<String> {
     let program = program(body);
-    let mut all = [Engine::Auto, Engine::Avx2, Engine::Interpreter].into_iter().map(|engine| {
+    let mut all = [Engine::Native, Engine::Avx2, Engine::Interpreter].into_iter().map(|engine| {
         let launch = launch(&program, 7, Options { engine, ..Options::default() });
         match run(&launch, count).unwrap() {
             Ended::Refused(why) => Some(why),
@@ -272,7 +272,7 @@ fn faults() {
         "st.global.u32 [%rd2], %r3; shl.b32 %r5, %r3, 3; mul.wide.u32 %rd5, %r5, 4; add.s64 %rd5, %rd1, %rd5;\n\
          add.s64 %rd5, %rd5, 2048; st.global.u32 [%rd5], %r3;",
     );
-    for (threads, engine) in [(1, Engine::Auto), (2, Engine::Auto), (1, Engine::Interpreter)] {
+    for (threads, engine) in [(1, Engine::Native), (2, Engine::Native), (1, Engine::Interpreter)] {
         let launch = launch(&program, 7, Options { threads, engine, ..Options::default() });
         let whole = launch.clone().run().unwrap_err();
         for count in [1, 2, 7] {

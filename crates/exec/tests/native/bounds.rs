@@ -79,7 +79,7 @@ fn what_compiling_may_cost() {
                 block: [256, 1, 1],
                 args: vec![Arg::Buffer(Buffer::zeros(1024))],
                 dynamic_shared: 0,
-                options: Options { compile_limit, ..Options::default() },
+                options: Options { compile_limit, engine: Engine::Native, ..Options::default() },
             };
             let report = launch.run().unwrap();
             (report.buffers, report.steps, report.native_steps)
@@ -91,6 +91,31 @@ fn what_compiling_may_cost() {
             assert!(other == buffers && counted == steps, "{what}, limit {limit}");
         }
     }
+}
+
+/// How much of a kernel that loops so often is native by default, on so many blocks of 256 threads.
+fn share_by_default(rounds: u32, blocks: u32) -> f64 {
+    let text = kernel(
+        9,
+        &format!(
+            "mov.u32 %r1, 0;\nM: fma.rn.f32 %f0, %f0, 0f3F800001, 0f3F800000;\nadd.u32 %r1, %r1, 1;\n\
+             setp.lt.u32 %p0, %r1, {rounds};\n@%p0 bra M;\n"
+        ),
+    );
+    let program = lowered(&text);
+    let case = Case::line(&program, "k", blocks, 256, vec![Arg::Buffer(Buffer::zeros(1024))]);
+    let (got, native) = case.run(Engine::Auto, 1);
+    assert!(got == case.run(Engine::Interpreter, 1).0, "{rounds} rounds, {blocks} blocks");
+    native as f64 / got.unwrap().steps as f64
+}
+
+#[test]
+fn compiled_once_that_pays() {
+    // A launch that ends soon, one of many threads, one of many rounds, and one of many batches of some rounds.
+    assert_eq!(share_by_default(3, 1), 0.0);
+    assert_eq!(share_by_default(3, 100_000) > 0.9, has_native());
+    assert_eq!(share_by_default(1_000_000, 1) > 0.9, has_native());
+    assert_eq!(share_by_default(1_000, 256) > 0.8, has_native());
 }
 
 /// A store under a guard, which the interpreter runs, behind a branch that parts the lanes of one block.

@@ -29,5 +29,5 @@ fn tell() {
 
 /// The engines with native code for this processor.
 pub(crate) fn native_engines() -> &'static [Engine] {
-    if cfg!(target_arch = "aarch64") { &[Engine::Neon] } else { &[Engine::Auto, Engine::Avx2] }
+    if cfg!(target_arch = "aarch64") { &[Engine::Neon] } else { &[Engine::Native, Engine::Avx2] }
 }

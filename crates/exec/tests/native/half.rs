@@ -309,10 +309,10 @@ fn limits_of_narrow_kernels() {
     let program = parting();
     for limit in (1..300).step_by(11) {
         for mut case in parting_cases(&program, 512, 128, true) {
-            let (free, _) = case.run(Engine::Auto, 1);
+            let (free, _) = case.run(Engine::Native, 1);
             case.step_limit = limit;
             let (expected, _) = case.run(Engine::Interpreter, 1);
-            let (got, _) = case.run(Engine::Auto, 1);
+            let (got, _) = case.run(Engine::Native, 1);
             let agrees = if expected.is_ok() || got.is_err() { got == expected } else { got == free };
             assert!(agrees, "{}, limit {limit}: {}", case.entry, difference(&got, &expected));
         }

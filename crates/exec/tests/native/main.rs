@@ -370,7 +370,7 @@ fn vectors_that_are_not_aligned() {
         let program = lowered(&text);
         let case = Case::line(&program, "k", 1, 64, vec![zeros(1), words(16 * 64 + 16, 1, 0)]);
         case.hold(access);
-        assert_eq!(case.run(Engine::default(), 1).0.is_ok(), aligned, "{access}");
+        assert_eq!(case.run(Engine::Native, 1).0.is_ok(), aligned, "{access}");
     }
 }
 

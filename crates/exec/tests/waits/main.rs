@@ -26,7 +26,7 @@ fn words(words: impl IntoIterator<Item = u32>) -> Arg {
 
 /// Runs a kernel by both engines, on one thread and on two: the words of a buffer are those expected every time.
 fn expect(entry: &str, grid: [u32; 2], block: u32, args: &[Arg], buffer: usize, expected: &[u32]) {
-    for engine in [Engine::Interpreter, Engine::Auto] {
+    for engine in [Engine::Interpreter, Engine::Native] {
         for threads in [1, 2] {
             let options = Options { engine, threads, ..Options::default() };
             let case = format!("{entry}, {grid:?} blocks of {block}, {engine:?}, {threads} threads");
@@ -142,7 +142,7 @@ fn attempts_run_out() {
 #[test]
 fn a_wait_without_end() {
     for (engine, threads, blocks) in
-        [(Engine::Auto, 1, 1), (Engine::Auto, 2, 100), (Engine::Interpreter, 1, 1), (Engine::Interpreter, 2, 1000)]
+        [(Engine::Native, 1, 1), (Engine::Native, 2, 100), (Engine::Interpreter, 1, 1), (Engine::Interpreter, 2, 1000)]
     {
         for entry in ["forever", "forever_in_two"] {
             let started = Instant::now();

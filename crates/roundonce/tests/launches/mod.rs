@@ -95,8 +95,7 @@ impl Case {
             block: self.block,
             args,
             dynamic_shared: shared,
-            // What takes long to compile runs too short to be worth it.
-            options: Options { profile: ready.profile, compile_limit: 1 << 24, ..Options::default() },
+            options: Options { profile: ready.profile, ..Options::default() },
         };
         launch.run().unwrap_or_else(|error| panic!("{}: {error:?}", self.name))
     }
