@@ -8,19 +8,18 @@ use std::sync::OnceLock;
 use roundonce_vectors::output::Output;
 use roundonce_vectors::without_mark;
 
-use crate::{Failure, signals, terminal};
-
-/// The most that a module may have: reading one takes several times its size, and no real one is near this.
-const MOST: u64 = 1 << 28;
+use crate::{Failure, memory, signals, terminal};
 
 /// What messages call it.
 pub(crate) const STDIN: &str = "standard input";
 
 /// The bytes of a module; of stdin for `-`. One with nothing in it is nothing to work on.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = if path == Path::new("-") { stdin()?.to_vec() } else { read_up_to(path, MOST + 1)? };
-    if bytes.len() as u64 > MOST {
-        return Err(Failure::Input(format!("{}: more than 256 MiB: expected a module", path.display())));
+    let bytes =
+        if path == Path::new("-") { stdin()?.to_vec() } else { read_up_to(path, memory::largest_module() + 1)? };
+    let most = memory::largest_module();
+    if bytes.len() as u64 > most {
+        return Err(Failure::Input(format!("{}: more than {} MiB: expected a module", path.display(), most >> 20)));
     }
     if without_mark(&bytes).trim_ascii().is_empty() {
         return Err(Failure::Input(format!("{}: the file is empty: expected a module", path.display())));
@@ -45,7 +44,7 @@ pub(crate) fn stdin() -> Result<&'static [u8], Failure> {
     static HELD: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     let held = HELD.get_or_init(|| {
         let mut bytes = Vec::new();
-        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map(|_| bytes)
+        io::stdin().lock().take(memory::largest_module() + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
     held.as_deref().map_err(|error| Failure::Input(format!("{STDIN}: {error}")))
 }

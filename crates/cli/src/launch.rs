@@ -22,7 +22,7 @@ use crate::array::Array;
 use crate::asm::check_listing;
 use crate::images::{self, ImageArguments};
 use crate::modules::{Language, ready};
-use crate::{Failure, files, output, threads};
+use crate::{Failure, files, memory, output, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -104,7 +104,7 @@ pub(crate) struct LaunchArguments {
     /// Give up beyond this many bytes of memory; at most half of what the shell allows a process
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().memory_limit)]
     memory_limit: u64,
-    /// Refuse a kernel of more operations and blocks, its calls inlined
+    /// Refuse a kernel of more operations and blocks, its calls inlined; at most what the address space has room for
     #[arg(long, value_name = "N", default_value_t = Choice::default().largest_kernel)]
     limit_instructions: usize,
     /// Interpret what would take more steps to compile to native code (a nanosecond each, about)
@@ -214,21 +214,12 @@ impl LaunchArguments {
     pub(crate) fn options(&self) -> Options {
         Options {
             step_limit: self.step_limit,
-            memory_limit: self.memory_limit.min(allowed_memory()),
+            memory_limit: self.memory_limit.min(memory::allowed()),
             compile_limit: self.limit_compile,
             threads: self.threads.map_or_else(threads::cores, NonZeroUsize::get),
             ..Options::default()
         }
     }
-}
-
-/// Half of the address space that the process may have: more would end it in the middle of something.
-fn allowed_memory() -> u64 {
-    #[cfg(unix)]
-    if let Some(bytes) = rustix::process::getrlimit(rustix::process::Resource::As).current {
-        return bytes / 2;
-    }
-    u64::MAX
 }
 
 /// A kernel that can be launched.
@@ -405,7 +396,7 @@ pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Ch
         profile: arguments.profile()?,
         assume: arguments.assume.into(),
         spec: spec_constants(&arguments.spec)?,
-        largest_kernel: arguments.limit_instructions,
+        largest_kernel: memory::largest_kernel(arguments.limit_instructions),
         stack_bytes: arguments.stack,
         heap_bytes: arguments.heap,
     })

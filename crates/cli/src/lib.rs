@@ -26,6 +26,7 @@ mod images;
 mod launch;
 mod lines;
 mod lsp;
+mod memory;
 mod modules;
 mod output;
 mod plot;

@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 /// Address space in KiB, and seconds of processor time.
 const LIMITS: &str = "ulimit -v 2000000; ulimit -t 10";
+/// The same for what is refused as larger than its address space.
+const LITTLE: &str = "ulimit -v 1000000; ulimit -t 10";
 
 const HEADER: &str = ".version 8.6\n.target sm_100\n.address_size 64\n";
 
@@ -78,8 +80,12 @@ fn shapes() -> Vec<(&'static str, String)> {
 }
 
 fn command(path: &Path, words: &str) -> Output {
+    limited(LIMITS, path, words)
+}
+
+fn limited(limits: &str, path: &Path, words: &str) -> Output {
     let file = path.to_str().expect("a plain path");
-    let script = format!("{LIMITS}; exec {} {}", env!("CARGO_BIN_EXE_roundonce"), words.replace("FILE", file));
+    let script = format!("{limits}; exec {} {}", env!("CARGO_BIN_EXE_roundonce"), words.replace("FILE", file));
     Command::new("sh").args(["-c", &script]).output().expect("sh runs")
 }
 
@@ -124,4 +130,23 @@ fn what_is_too_large_is_refused() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(said.contains("the registers take"), "{said}");
+}
+
+#[test]
+fn limits_of_the_address_space() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kernel.ptx");
+    let jumps = |count: usize| kernel("", 9, &("@%p0 bra A;\n".repeat(count) + "A:\n"));
+    std::fs::write(&path, jumps(600_000)).expect("a file");
+    // The kernel would take as much as there is, whatever limit is asked for.
+    let ended = limited(LITTLE, &path, "run FILE --arg o=zeros:f32:1 --limit-instructions 100000000");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("more than 533333 operations and blocks"), "{said}");
+    // So would a module.
+    std::fs::write(&path, jumps(700_000)).expect("a file");
+    let ended = limited(LITTLE, &path, "check FILE");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("more than 7 MiB: expected a module"), "{said}");
 }
