@@ -90,7 +90,7 @@ pub(super) struct Entry {
 /// Compiling may take one part in so many of what the interpreter takes.
 const COMPILE_SHARE: u64 = 5;
 /// Nanoseconds that compiling an instruction takes, more or less.
-const COMPILE_COST: u64 = 20_000;
+const COMPILE_COST: u64 = 12_000;
 /// The same of interpreting one for so many lanes, by loops over vectors.
 const fn interpreted_cost(lanes: usize) -> u64 {
     64 + lanes as u64 / 16

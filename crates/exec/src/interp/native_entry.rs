@@ -248,22 +248,25 @@ impl Interpreter<'_> {
         let threads = self.threads;
         let of_batch = |index: usize| (blocks - index * per_batch).min(per_batch) * threads;
         let all = || (0..batches).map(|index| Mask::first(of_batch(index))).collect();
-        if !self.native.are_enabled() || self.shared_words > 0 || !threads.is_multiple_of(MIN_TILE) {
+        if !self.native.are_enabled() || !threads.is_multiple_of(MIN_TILE) {
             return all();
         }
         let start = ProgramPoint { block: 0, at: 0 };
         if !self.may_enter_at(start) {
             return all();
         }
-        // Whether each group of `MIN_TILE` lanes has exited. Masks would cost a short kernel more than its own run.
-        let mut ended = vec![false; blocks * threads / MIN_TILE];
+        // Whether each group of `MIN_TILE` lanes has exited, where some have.
+        let mut ended: Vec<bool> = Vec::new();
         self.issued = 0;
         let mut entry = self.native.take(start);
+        // Blocks of several batches have no shared memory yet.
+        let shares = self.shared_words > 0;
+        let is_whole = |code: &CompiledRegion| code.is_whole() && !(shares && code.may_share());
         loop {
-            let known = entry.instances.iter().position(|instance| instance.code.is_whole());
+            let known = entry.instances.iter().position(|instance| is_whole(&instance.code));
             let made = || self.may_compile().then(|| self.compile(start, &mut entry)).flatten();
             let index = known.or_else(made);
-            let Some(index) = index.filter(|&index| !entry.disabled && entry.instances[index].code.is_whole()) else {
+            let Some(index) = index.filter(|&index| !entry.disabled && is_whole(&entry.instances[index].code)) else {
                 break;
             };
             let mut instance = entry.instances.swap_remove(index);
@@ -279,24 +282,33 @@ impl Interpreter<'_> {
                 block = self.next_block(block);
             }
             let parts = lanes / MIN_TILE;
-            // Other code may have smaller tiles: one of which a part has ended is the interpreter's.
-            let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
-            let ran = self.run_pending_tiles(&mut instance, count, is_pending);
+            let ran = if ended.is_empty() {
+                self.run_pending_tiles(&mut instance, count, |_| true)
+            } else {
+                // Other code may have smaller tiles: one of which a part has ended is the interpreter's.
+                let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
+                self.run_pending_tiles(&mut instance, count, is_pending)
+            };
             self.count_approximations(&instance, &ran.tiles);
-            for (exit, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
-                if let Some(exit) = exit {
-                    self.count_native(exit, lanes);
-                    ended.fill(true);
-                }
-            }
+            ran.tiles.iter().flatten().for_each(|exit| self.count_native(exit, lanes));
             let mode = entry.mode;
             entry.record(instance, &ran);
+            if ran.tiles.iter().all(Option::is_some) {
+                self.native.put_back(start, entry);
+                return vec![Mask::default(); batches];
+            }
+            ended.resize(blocks * threads / MIN_TILE, false);
+            let tiles = ran.tiles.iter().zip(ended.chunks_exact_mut(parts));
+            tiles.filter(|(exit, _)| exit.is_some()).for_each(|(_, ended)| ended.fill(true));
             // Code compiled in another mode may run the tiles that took a side exit.
             if entry.mode == mode || ended.iter().all(|&ended| ended) {
                 break;
             }
         }
         self.native.put_back(start, entry);
+        if ended.is_empty() {
+            return all();
+        }
         let rest = |index: usize| {
             let mut mask = Mask::default();
             let start = index * per_batch * threads;

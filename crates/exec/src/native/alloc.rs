@@ -11,7 +11,6 @@ use super::shape::{Shapes, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
 use roundonce_ir::{Op, Operand, Reg, Role, Width};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// General registers that are allocated; the others hold the frame, the tile's record, the budget left, the steps, and
@@ -53,10 +52,9 @@ pub(super) enum Allocation {
 /// Where a register is live: half-open intervals of positions, in order, with a gap between each and the next.
 type Intervals = Vec<(u32, u32)>;
 
-/// What a register or slot is already allocated to: by its start, the end of each interval, and all registers of the
-/// value that is live there.
+/// What a register or slot is already allocated to: intervals in order, and all registers of the value that is live there.
 #[derive(Clone, Default)]
-struct Interference(BTreeMap<u32, (u32, Rc<[usize]>)>);
+struct Interference(Vec<(u32, u32, Rc<[usize]>)>);
 
 impl Interference {
     /// Whether it is free in all of a range. Where one value begins and another one ends, a result may reuse an operand's
@@ -64,12 +62,12 @@ impl Interference {
     fn is_free(&self, range: &Intervals, registers: Option<&[usize]>) -> bool {
         range.iter().all(|&(from, to)| {
             // Of those that begin before the interval's end, the last; and one that begins there.
-            let last = self.0.range(..to).next_back();
-            let next = self.0.get(&to);
-            let overlaps = last.is_some_and(|(_, &(end, _))| end > from);
-            let before = last.filter(|&(_, &(end, _))| end == from).map(|(_, (_, theirs))| theirs);
-            let touching = before.into_iter().chain(next.map(|(_, theirs)| theirs));
-            !overlaps && touching.into_iter().all(|theirs| registers == Some(&theirs[..]))
+            let after = self.0.partition_point(|&(start, ..)| start < to);
+            let last = self.0[..after].last();
+            let next = self.0.get(after).filter(|&&(start, ..)| start == to);
+            let overlaps = last.is_some_and(|&(_, end, _)| end > from);
+            let mut touching = last.filter(|&&(_, end, _)| end == from).into_iter().chain(next);
+            !overlaps && touching.all(|(.., theirs)| registers == Some(&theirs[..]))
         })
     }
     /// The same for general registers, which hold one number each.
@@ -77,7 +75,9 @@ impl Interference {
         self.is_free(range, Some(&[]))
     }
     fn take(&mut self, range: &Intervals, registers: &Rc<[usize]>) {
-        self.0.extend(range.iter().map(|&(from, to)| (from, (to, registers.clone()))));
+        self.0.extend(range.iter().map(|&(from, to)| (from, to, registers.clone())));
+        // Two runs in order: merged in linear time.
+        self.0.sort_by_key(|&(from, ..)| from);
     }
 }
 

@@ -7,10 +7,7 @@ mod neon;
 use super::frame::header;
 use crate::kernel::Machine;
 use avx2::Avx2;
-use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
-    RoundingControl,
-};
+use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register, RoundingControl};
 use neon::Neon;
 use roundonce_arith::Rounding;
 
@@ -268,7 +265,42 @@ impl Asm {
         if let Some(neon) = self.neon {
             return neon.finish();
         }
-        let block = InstructionBlock::new(&self.instructions, 0x1000_0000);
-        Ok(BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)?.code_buffer)
+        encode(self.instructions, self.labels as usize)
     }
+}
+
+/// The bytes of x86-64 instructions, whose addresses are labels' numbers and those of jumps where they go. `BlockEncoder` finds
+/// the shortest jumps of all, and takes twice as long.
+fn encode(instructions: Vec<Instruction>, labels: usize) -> Result<Vec<u8>, AsmError> {
+    // Any address: jumps are relative.
+    const START: u64 = 0x1000_0000;
+    let mut encoder = Encoder::try_with_capacity(64, 8 * instructions.len())?;
+    let mut places: Vec<Option<u64>> = vec![None; labels + 1];
+    let (mut at, mut jumps) = (START, Vec::new());
+    for mut instruction in instructions {
+        if let Some(place) = places.get_mut(instruction.ip() as usize) {
+            *place = Some(at);
+        }
+        if instruction.op0_kind() != OpKind::NearBranch64 {
+            at += encoder.encode(&instruction, at)? as u64;
+            continue;
+        }
+        let label = instruction.near_branch64() as usize;
+        let behind = places[label];
+        instruction.set_near_branch64(behind.unwrap_or(at));
+        if behind.is_some_and(|place| at - place < 120) {
+            instruction.set_code(instruction.code().as_short_branch());
+        }
+        at += encoder.encode(&instruction, at)? as u64;
+        if behind.is_none() {
+            jumps.push(((at - START) as usize, label));
+        }
+    }
+    let mut code = encoder.take_buffer();
+    for (end, label) in jumps {
+        let place = places[label].ok_or(AsmError::Distance)? - START;
+        let distance = i32::try_from(place as i64 - end as i64).map_err(|_| AsmError::Distance)?;
+        code[end - 4..end].copy_from_slice(&distance.to_le_bytes());
+    }
+    Ok(code)
 }

@@ -132,6 +132,10 @@ impl CompiledRegion {
     pub(crate) fn is_whole(&self) -> bool {
         self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
     }
+    /// Whether it may access shared memory.
+    pub(crate) fn may_share(&self) -> bool {
+        self.sites.iter().any(|site| !matches!(site.space, Space::Global | Space::Param))
+    }
     /// What a tile saved the interpreter, less what its entry costs: it completed so many instructions in every lane, and so many
     /// summed over the lanes that did.
     pub(crate) fn gain(&self, steps: u64, predicated: u64) -> i64 {
@@ -380,7 +384,7 @@ impl<'a> Plan<'a> {
             self.budget.spend(4000 * region.length())?;
             let failed = match emit::region(launch, region, shapes, &deferred, allocations, frame.clone(), inputs) {
                 Ok(emitted) => {
-                    self.budget.spend(64 * emitted.code.len())?;
+                    self.budget.spend(32 * emitted.code.len())?;
                     return self.finish(emitted, &draft, &deferred);
                 }
                 Err(failed) => failed,
