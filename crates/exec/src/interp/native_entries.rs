@@ -3,6 +3,7 @@
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
 use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A worker's native entry points.
 #[derive(Debug, Default)]
@@ -90,7 +91,7 @@ pub(super) struct Entry {
 /// Compiling may take one part in so many of what the interpreter takes.
 const COMPILE_SHARE: u64 = 5;
 /// Nanoseconds that compiling an instruction takes, more or less.
-const COMPILE_COST: u64 = 12_000;
+const COMPILE_COST: u64 = 15_000;
 /// The same of interpreting one for so many lanes, by loops over vectors.
 const fn interpreted_cost(lanes: usize) -> u64 {
     64 + lanes as u64 / 16
@@ -112,7 +113,7 @@ pub(super) const MAX_INSTANCES: usize = 4;
 impl Entry {
     /// Puts code back after a run, unless the run asks for another kind of code or for none.
     pub(super) fn record(&mut self, instance: CodeInstance, ran: &TileRuns) {
-        let completed = ran.tiles.iter().flatten().count() as u32;
+        let completed = ran.completed as u32;
         let count = completed + ran.failed;
         self.failures = (self.failures + ran.failed).saturating_sub(completed / 4);
         let exceeds = |ratio: u32| ratio * ran.diverged > count || ran.diverged > 0 && self.failures > MAX_FAILURES;
@@ -130,7 +131,7 @@ impl Entry {
         } else {
             // Code of kernels from their starts to their ends is entered without the interpreter's registers.
             if !instance.code.is_whole() {
-                let gain = ran.tiles.iter().flatten().map(|tile| instance.code.gain(tile.steps, tile.predicated)).sum();
+                let gain = instance.code.gain(ran.completed, ran.steps, ran.predicated);
                 self.balance = self.balance.saturating_add(gain).min(0);
             }
             self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE;
@@ -145,9 +146,16 @@ impl Entry {
 }
 
 /// The outcome of native code over the tiles of a batch.
+#[derive(Default)]
 pub(super) struct TileRuns {
-    /// The exit of each tile; none if it took a side exit or was not run.
-    pub(super) tiles: Vec<Option<TileExit>>,
+    /// Whether each tile completed; if not, it took a side exit or was not run.
+    pub(super) tiles: Vec<bool>,
+    /// How many did, the instructions that all their lanes completed and those that some did, summed over these, and the least
+    /// that one of them has left of its budget.
+    pub(super) completed: usize,
+    pub(super) steps: u64,
+    pub(super) predicated: u64,
+    pub(super) budget_left: Option<i64>,
     /// How many took a side exit.
     pub(super) failed: u32,
     /// Of these, how many because their lanes diverged.
@@ -157,12 +165,24 @@ pub(super) struct TileRuns {
 }
 
 impl TileRuns {
-    pub(super) fn with_capacity(count: usize) -> TileRuns {
-        TileRuns { tiles: Vec::with_capacity(count), failed: 0, diverged: 0, conflict: false }
+    /// The next tiles completed.
+    pub(super) fn complete(&mut self, instance: &CodeInstance, tiles: Range<usize>) {
+        self.tiles.resize(tiles.end, true);
+        self.completed += tiles.len();
+        for tile in tiles {
+            let TileExit { budget_left, steps, predicated, .. } = instance.tile_exit(tile);
+            self.steps += steps;
+            self.predicated += predicated;
+            self.budget_left = Some(self.budget_left.map_or(budget_left, |least| least.min(budget_left)));
+        }
     }
-    /// The next tiles took a side exit.
+    /// They took a side exit.
     pub(super) fn fail(&mut self, count: usize) {
         self.failed += count as u32;
-        self.tiles.resize(self.tiles.len() + count, None);
+        self.tiles.resize(self.tiles.len() + count, false);
+    }
+    /// The tiles that completed.
+    pub(super) fn completed(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.tiles.iter().enumerate().filter(|(_, completed)| **completed).map(|(tile, _)| tile)
     }
 }

@@ -8,7 +8,7 @@ use super::split::Split;
 use crate::kernel::{LaunchConfig, Segment, SegmentWords};
 use crate::native::{
     self, CodeInstance, CompiledRegion, Exit, Input, LaunchConstants, LiveValue, MAX_TILE, MIN_TILE, ProgramPoint,
-    SegmentView, TileExit, TileOutcome,
+    SegmentView, TileOutcome,
 };
 use crate::scalar::sign_extend;
 use roundonce_ir::{Operand, Reg, Width};
@@ -61,9 +61,9 @@ impl Interpreter<'_> {
             let mut instance = entry.instances.swap_remove(index);
             let mode = entry.mode;
             let (ran, outputs) = self.run_tiles(&mut instance);
-            let completed = ran.tiles.iter().flatten().count();
+            let completed = ran.completed;
             if completed > 0 {
-                self.exit_native(&instance, &ran.tiles, outputs, start, split);
+                self.exit_native(&instance, &ran, outputs, start, split);
             }
             entry.record(instance, &ran);
             if completed == 0 && entry.mode != mode && !entry.disabled {
@@ -196,10 +196,11 @@ impl Interpreter<'_> {
         let segments = self.segments();
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
-        let mut ran = TileRuns::with_capacity(count);
+        let mut ran = TileRuns::default();
         while ran.tiles.len() < count {
-            // Between runs of about so many steps the launch may be stopped: the first tile says how long one is.
-            let steps = ran.tiles.iter().rev().flatten().next().map_or(UNINTERRUPTED, |tile| tile.steps.max(1));
+            // Between runs of about so many steps the launch may be stopped: the last tile says how long one is.
+            let last = ran.completed().next_back();
+            let steps = last.map_or(UNINTERRUPTED, |tile| instance.tile_exit(tile).steps.max(1));
             let most = (UNINTERRUPTED / steps).max(1) as usize;
             if self.is_stopped() {
                 ran.fail(count - ran.tiles.len());
@@ -209,7 +210,7 @@ impl Interpreter<'_> {
             let end = count.min(next.saturating_add(most));
             let end = (next..end).find(|&tile| !is_pending(tile)).unwrap_or(end);
             if end == next {
-                ran.tiles.push(None);
+                ran.tiles.push(false);
                 continue;
             }
             let went = instance.run(next..end, &segments, budget);
@@ -217,7 +218,7 @@ impl Interpreter<'_> {
                 TileOutcome::Completed => end,
                 TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
             };
-            ran.tiles.extend((next..done).map(|tile| Some(instance.tile_exit(tile))));
+            ran.complete(instance, next..done);
             ran.diverged += instance.take_diverged_late();
             match went {
                 TileOutcome::Completed => {}
@@ -289,17 +290,16 @@ impl Interpreter<'_> {
                 let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
                 self.run_pending_tiles(&mut instance, count, is_pending)
             };
-            self.count_approximations(&instance, &ran.tiles);
-            ran.tiles.iter().flatten().for_each(|exit| self.count_native(exit, lanes));
+            self.count_native(&instance, &ran);
             let mode = entry.mode;
             entry.record(instance, &ran);
-            if ran.tiles.iter().all(Option::is_some) {
+            if ran.completed == count {
                 self.native.put_back(start, entry);
                 return vec![Mask::default(); batches];
             }
             ended.resize(blocks * threads / MIN_TILE, false);
             let tiles = ran.tiles.iter().zip(ended.chunks_exact_mut(parts));
-            tiles.filter(|(exit, _)| exit.is_some()).for_each(|(_, ended)| ended.fill(true));
+            tiles.filter(|(completed, _)| **completed).for_each(|(_, ended)| ended.fill(true));
             // Code compiled in another mode may run the tiles that took a side exit.
             if entry.mode == mode || ended.iter().all(|&ended| ended) {
                 break;
@@ -329,18 +329,13 @@ impl Interpreter<'_> {
             [0, 0, z + 1]
         }
     }
-    fn count_native(&mut self, exit: &TileExit, lanes: usize) {
-        let steps = exit.steps * lanes as u64 + exit.predicated;
+    /// Counts the instructions of the tiles that completed, and the approximate ones among them.
+    fn count_native(&mut self, instance: &CodeInstance, ran: &TileRuns) {
+        let steps = ran.steps * instance.code.lanes as u64 + ran.predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
-    }
-
-    /// Adds the approximate instructions of the tiles that completed.
-    fn count_approximations(&mut self, instance: &CodeInstance, tiles: &[Option<TileExit>]) {
         for (name, word) in &instance.code.approximations {
-            let completed = tiles.iter().enumerate().filter(|(_, exit)| exit.is_some());
-            let count = completed.map(|(tile, _)| instance.word(tile, *word)).sum();
-            self.stats.approximated(name, count);
+            self.stats.approximated(name, ran.completed().map(|tile| instance.word(tile, *word)).sum());
         }
     }
 
@@ -386,29 +381,27 @@ impl Interpreter<'_> {
     fn exit_native(
         &mut self,
         instance: &CodeInstance,
-        tiles: &[Option<TileExit>],
+        ran: &TileRuns,
         outputs: Vec<(Reg, AnyColumn)>,
         start: ProgramPoint,
         split: &mut Split,
     ) {
         let lanes = instance.code.lanes;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
-        let budget_left = tiles.iter().flatten().map(|tile| tile.budget_left).min().unwrap_or(limit);
-        self.issued = limit.saturating_sub(budget_left) as u64;
-        for tile in tiles.iter().flatten() {
-            self.count_native(tile, lanes);
-        }
-        self.count_approximations(instance, tiles);
-        let first = tiles.first().copied().flatten().map(|tile| tile.exit);
+        self.issued = limit.saturating_sub(ran.budget_left.unwrap_or(limit)) as u64;
+        self.count_native(instance, ran);
+        let exit_of = |tile: usize| ran.tiles[tile].then(|| instance.tile_exit(tile).exit);
+        let count = ran.tiles.len();
+        let first = exit_of(0);
         let diverged = Some(instance.code.exits.len());
-        let alike = first != diverged && tiles.iter().all(|tile| tile.map(|tile| tile.exit) == first);
+        let alike = first != diverged && (1..count).all(|tile| exit_of(tile) == first);
         let of = |wanted: Option<usize>| {
             if alike {
                 return if wanted == first { split.mask } else { Mask::default() };
             }
             let mut mask = Mask::default();
-            for (tile, taken) in tiles.iter().enumerate() {
-                let exit = taken.map(|taken| taken.exit);
+            for tile in 0..count {
+                let exit = exit_of(tile);
                 if exit == wanted {
                     mask = mask.or(Mask::range(tile * lanes, (tile + 1) * lanes));
                 } else if let Some(wanted) = wanted.filter(|_| exit == diverged) {

@@ -136,11 +136,12 @@ impl CompiledRegion {
     pub(crate) fn may_share(&self) -> bool {
         self.sites.iter().any(|site| !matches!(site.space, Space::Global | Space::Param))
     }
-    /// What a tile saved the interpreter, less what its entry costs: it completed so many instructions in every lane, and so many
+    /// What tiles saved the interpreter, less what their entries cost: they completed so many instructions in every lane, and so many
     /// summed over the lanes that did.
-    pub(crate) fn gain(&self, steps: u64, predicated: u64) -> i64 {
+    pub(crate) fn gain(&self, tiles: usize, steps: u64, predicated: u64) -> i64 {
         let instructions = steps + predicated / self.lanes as u64;
-        (instructions.saturating_mul(self.interpreted_cost) / self.length.max(1)).min(1 << 40) as i64 - MIN_COST as i64
+        let saved = instructions.saturating_mul(self.interpreted_cost) / self.length.max(1);
+        saved.min(1 << 40) as i64 - tiles as i64 * MIN_COST as i64
     }
     /// The live-in values, as the caller must pass them.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {

@@ -93,10 +93,12 @@ impl CodeInstance {
             self.records.extend(record);
         }
     }
+    #[inline]
     fn record(&self, tile: usize) -> &[u64] {
         &self.records[tile * self.code.record_words..(tile + 1) * self.code.record_words]
     }
     /// Sets a tile's block and the host address of the block's shared memory.
+    #[inline]
     pub(crate) fn set_block(&mut self, tile: usize, block: [u32; 3], shared: u64) {
         let record = &mut self.records[tile * self.code.record_words..];
         record[record::SHARED] = shared;
@@ -113,6 +115,7 @@ impl CodeInstance {
         self.record(tile)[word]
     }
     /// The exit of a tile that is done.
+    #[inline]
     pub(crate) fn tile_exit(&self, tile: usize) -> TileExit {
         let record = self.record(tile);
         TileExit {
