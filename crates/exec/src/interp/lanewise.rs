@@ -182,7 +182,7 @@ impl<'a> Interpreter<'a> {
     /// Writes an operand's lanes into `wide[at]`.
     pub(super) fn widen_operand(&mut self, at: usize, operand: Operand, width: Width) {
         let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
-        self.native.interpreted_lanewise(self.active.count);
+        self.native.interpreted_singly(self.active.count);
         let Some(wide) = self.wide.get_mut(at) else { return };
         with_lane!(width, T => {
             T::file_mut(&mut self.files).materialise(operand, geometry);

@@ -39,9 +39,9 @@ impl NativeEntries {
     /// A batch begins: the last had so many blocks, and so many are left.
     pub(super) fn begin_batch(&mut self, ran: u64, left: u64) {
         let of_last = self.interpreted - self.before_batch;
-        // The first may do what no other does.
+        // The first may do what no other does, and the edge of an image comes before its middle: half of it is counted.
         if self.batches > 1 && ran > 0 {
-            let rest = u128::from(of_last) * u128::from(left) / u128::from(ran);
+            let rest = u128::from(of_last) * u128::from(left) / u128::from(ran) / 2;
             self.expected = self.expected.max(self.interpreted.saturating_add(rest.min(u64::MAX.into()) as u64));
         }
         (self.batches, self.before_batch) = (self.batches + 1, self.interpreted);
@@ -50,9 +50,9 @@ impl NativeEntries {
     pub(super) fn interpreted(&mut self, insts: usize, lanes: usize) {
         self.interpreted += insts as u64 * interpreted_cost(lanes);
     }
-    /// It did so lane by lane.
-    pub(super) fn interpreted_lanewise(&mut self, lanes: usize) {
-        self.interpreted += LANE_COST * lanes as u64;
+    /// It took so many lanes or rows of lanes one after the other.
+    pub(super) fn interpreted_singly(&mut self, count: usize) {
+        self.interpreted += SINGLE_COST * count as u64;
     }
     /// Whether to compile more when so much has been spent on it: a launch that ends right behind has lost little by it.
     pub(super) fn may_compile(&self, spent: u64) -> bool {
@@ -96,8 +96,8 @@ const COMPILE_COST: u64 = 15_000;
 const fn interpreted_cost(lanes: usize) -> u64 {
     64 + lanes as u64 / 16
 }
-/// The same of each lane where one follows another.
-const LANE_COST: u64 = 24;
+/// The same of a lane, or a row of them, where one follows the other.
+const SINGLE_COST: u64 = 24;
 
 /// After so many side exits an entry is left to the interpreter.
 const MAX_FAILURES: u32 = 64;

@@ -27,6 +27,7 @@ impl Interpreter<'_> {
     ) -> bool {
         let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
         starts.clear();
+        self.native.interpreted_singly(rows.len());
         let span = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
         let folded = match (&span, d) {
             (Some(RowSpan { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if foldable => {
