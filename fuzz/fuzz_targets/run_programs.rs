@@ -20,7 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let case = generate(&mut random);
     let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
-    for (engine, threads) in [(Engine::Native, 1), (Engine::Native, 2), (Engine::Avx2, 1), (Engine::Interpreter, 1)] {
+    let native = Engine::native().iter().map(|&engine| (engine, 1));
+    for (engine, threads) in native.chain([(Engine::Native, 2), (Engine::Interpreter, 1)]) {
         let args = case.buffers.iter().map(|buffer| Arg::Buffer(Buffer::from_bytes(buffer))).collect();
         let options = Options { engine, threads, ..Options::default() };
         let (grid, block) = (case.grid, case.block);

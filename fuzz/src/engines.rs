@@ -21,7 +21,7 @@ pub fn run_all(launch: &Launch<'_>, shown: &dyn Fn() -> String) -> Option<Result
     };
     let is_limit = |ran: &Result<Buffers, RunError>| matches!(ran, Err(error) if matches!(error.kind, FaultKind::StepLimit | FaultKind::MemoryLimit));
     let interpreted = run(Engine::Interpreter, 1);
-    for engine in [Engine::Native, Engine::Avx2] {
+    for &engine in Engine::native() {
         let native = run(engine, launch.grid.iter().product::<u32>().min(2) as usize);
         if is_limit(&interpreted) || is_limit(&native) {
             return None;

@@ -15,9 +15,8 @@ pub(crate) const STDIN: &str = "standard input";
 
 /// The bytes of a module; of stdin for `-`. One with nothing in it is nothing to work on.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes =
-        if path == Path::new("-") { stdin()?.to_vec() } else { read_up_to(path, memory::largest_module() + 1)? };
     let most = memory::largest_module();
+    let bytes = if path == Path::new("-") { stdin()?.to_vec() } else { read_up_to(path, most + 1)? };
     if bytes.len() as u64 > most {
         return Err(Failure::Input(format!("{}: more than {} MiB: expected a module", path.display(), most >> 20)));
     }

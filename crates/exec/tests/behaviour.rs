@@ -138,7 +138,7 @@ fn a_matrix_that_some_lanes_never_multiply() {
     let multiply =
         "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f2,%f3,%f4,%f5}, {%r1,%r1}, {%r1}, {%f1,%f1,%f1,%f1};";
     let after = format!("{multiply}\nst.global.f32 [%rd3], %f2;");
-    for engine in [Engine::Native, Engine::Avx2, Engine::Interpreter] {
+    for &engine in Engine::native().iter().chain(&[Engine::Interpreter]) {
         let options = || Options { engine, ..Options::default() };
         let error = run(&after, 20, 1, 20, options()).unwrap_err();
         assert_eq!((error.kind, error.thread), (FaultKind::Deadlock, Some(([0; 3], [0; 3]))));
@@ -295,7 +295,7 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
     assert!(launch(guarded, 4).is_ok());
     let branch = "setp.le.u32 %p1, %r1, 3;\n@%p1 bra PAST;\ntcgen05.fence.f64 %d1, %d1;\nPAST:\n";
     for body in [guarded, branch] {
-        for engine in [Engine::Native, Engine::Avx2, Engine::Interpreter] {
+        for &engine in Engine::native().iter().chain(&[Engine::Interpreter]) {
             let error = run(body, 1, 1, 6, Options { engine, ..Options::default() }).unwrap_err();
             assert_eq!(error.kind, FaultKind::Unsupported);
             assert!(error.message.contains("`tcgen05.fence.f64` cannot be run"), "{error}");

@@ -3,7 +3,7 @@
 #[path = "native/detect.rs"]
 mod detect;
 
-use detect::{has_native, native_engines};
+use detect::has_native;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_scalar::{Case, generate, generate_plain};
 
@@ -43,7 +43,7 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
         case.program.verify().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
         let mut steps = None;
-        let engines = native_engines().iter().map(|&engine| (engine, 1));
+        let engines = Engine::native().iter().map(|&engine| (engine, 1));
         for (engine, threads) in engines.chain([(Engine::Native, 2), (Engine::Interpreter, 1)]) {
             let ran = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let (got, counted, by_native) = ran;

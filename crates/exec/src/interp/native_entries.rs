@@ -15,11 +15,11 @@ pub(super) struct NativeEntries {
     /// Nanoseconds, more or less, that the interpreter has run, and that it would run of the launch as far as is known.
     interpreted: u64,
     expected: u64,
-    /// How many batches it has begun, and what it had run then.
-    batches: u64,
-    before_batch: u64,
     /// The same of compiling the whole kernel.
     compile_cost: u64,
+    /// How many batches it has begun, and what it had run before the last.
+    batches: u64,
+    before_batch: u64,
 }
 
 impl NativeEntries {
@@ -28,9 +28,10 @@ impl NativeEntries {
         let insts = code.insts().count() as u64;
         // Every thread runs every instruction once, as long as no more is known.
         let expected = if config.compiles_late {
-            let threads = config.block_range().count() as u64 * config.threads() as u64;
+            let blocks = config.block_range();
+            let threads = (blocks.end - blocks.start).saturating_mul(config.threads() as u64);
             let batches = threads.div_ceil(LANES as u64);
-            (insts * batches).saturating_mul(interpreted_cost((threads / batches.max(1)) as usize))
+            insts.saturating_mul(batches).saturating_mul(interpreted_cost((threads / batches.max(1)) as usize))
         } else {
             u64::MAX
         };

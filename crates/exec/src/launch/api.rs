@@ -39,6 +39,13 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Those that compile from the start on this processor, no two of which make the same code.
+    pub fn native() -> &'static [Engine] {
+        match Machine::of_processor() {
+            Some(Machine::Avx512) => &[Engine::Native, Engine::Avx2],
+            _ => &[Engine::Native],
+        }
+    }
     /// What native code is compiled for, where the processor has it.
     pub(crate) fn machine(self) -> Option<Machine> {
         match self {

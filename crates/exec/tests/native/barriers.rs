@@ -1,6 +1,6 @@
 //! Barriers that count: each block, and each barrier of a block, has a result of its own.
 
-use super::{Case, has_native, lowered, native_engines, words, zeros};
+use super::{Case, has_native, lowered, words, zeros};
 use roundonce_exec::Engine;
 
 const BLOCKS: u32 = 6;
@@ -24,7 +24,7 @@ fn hold(what: &str, body: &str, expected: impl Fn(u32, u32) -> u32) -> f64 {
     let program = kernel(body);
     let n = (BLOCKS * THREADS) as usize;
     let case = Case::line(&program, "k", BLOCKS, THREADS, vec![words(n, 1, 0), zeros(n)]);
-    for engine in [Engine::Interpreter].iter().chain(native_engines()) {
+    for engine in [Engine::Interpreter].iter().chain(Engine::native()) {
         let result = case.run(*engine, 1).0.unwrap();
         let got = result.buffers[1].as_ref().unwrap().words();
         for (at, &got) in (0..).zip(got) {

@@ -116,6 +116,13 @@ fn compiled_once_that_pays() {
     assert_eq!(share_by_default(3, 100_000) > 0.9, has_native());
     assert_eq!(share_by_default(1_000_000, 1) > 0.9, has_native());
     assert_eq!(share_by_default(1_000, 256) > 0.8, has_native());
+    // Of the largest grid there is the first block ends the launch.
+    let program = lowered(&kernel(9, "mov.u64 %b0, 0;\n"));
+    let mut case = Case::line(&program, "k", 1, 1024, vec![Arg::Buffer(Buffer::zeros(4))]);
+    case.grid = [0x7fff_ffff, 65_535, 65_535];
+    assert!(case.run(Engine::Interpreter, 1).0.is_err());
+    case.hold("the largest grid");
+    assert_eq!(case.run(Engine::Auto, 1).0, case.run(Engine::Interpreter, 1).0);
 }
 
 /// A store under a guard, which the interpreter runs, behind a branch that parts the lanes of one block.

@@ -1,6 +1,5 @@
 //! Whether this machine has native code: where it has not, what a test says of it is skipped, and told.
 
-use roundonce_exec::Engine;
 use std::io::Write;
 
 /// Whether what is said of native code can be tested. Where it cannot, a line on stderr says so for each test, past the
@@ -25,9 +24,4 @@ fn tell() {
         // A closed stderr takes no message.
         let _ = writeln!(std::io::stderr(), "skipped: neither AVX2 nor NEON: what {test} says of native code");
     }
-}
-
-/// The engines with native code for this processor.
-pub(crate) fn native_engines() -> &'static [Engine] {
-    if cfg!(target_arch = "aarch64") { &[Engine::Neon] } else { &[Engine::Native, Engine::Avx2] }
 }

@@ -14,7 +14,7 @@ use roundonce_exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce_ir::Program;
 use std::collections::BTreeMap;
 
-use detect::{has_native, native_engines};
+use detect::has_native;
 
 /// What a launch must give whatever executes it.
 #[derive(PartialEq, Debug)]
@@ -68,7 +68,7 @@ impl<'a> Case<'a> {
         let (expected, none) = self.run(Engine::Interpreter, 1);
         assert_eq!(none, 0);
         let mut share = f64::INFINITY;
-        for &engine in native_engines() {
+        for &engine in Engine::native() {
             for threads in [2, 1] {
                 let (got, native) = self.run(engine, threads);
                 if got != expected {
@@ -383,7 +383,7 @@ fn limits_where_lanes_part() {
         for mut case in parting_cases(&program, 512, 128, 9) {
             case.step_limit = limit;
             let (expected, _) = case.run(Engine::Interpreter, 1);
-            for &engine in native_engines() {
+            for &engine in Engine::native() {
                 case.step_limit = 1 << 30;
                 let (free, _) = case.run(engine, 1);
                 case.step_limit = limit;
