@@ -10,14 +10,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-60}
 shift || true
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && printf '%s\n' *.rs | sed 's/\.rs$//')
 root="$PWD"
 work="${CARGO_TARGET_DIR:-$root/target}/fuzz"
 host=$(rustc -vV | sed -n 's/^host: //p')
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
  -Cllvm-args=-sanitizer-coverage-trace-compares"
+# Not all programs there are targets: what makes no use of libFuzzer does not link with its instrumentation.
 RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Cdebug-assertions" CARGO_TARGET_DIR="$work/build" \
-    cargo build --quiet --release --bins --target "$host" --manifest-path fuzz/Cargo.toml
+    cargo build --quiet --release "${targets[@]/#/--bin=}" --target "$host" --manifest-path fuzz/Cargo.toml
 
 fuzz() {
     target=$1
@@ -43,6 +46,4 @@ fuzz() {
 }
 export -f fuzz
 export root work host minutes
-targets=("$@")
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && printf '%s\n' *.rs | sed 's/\.rs$//')
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'fuzz {}'
