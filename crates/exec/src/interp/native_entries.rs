@@ -25,6 +25,9 @@ pub(super) struct NativeEntries {
 impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
         let enabled = config.native.is_some() && native::may_run(&LaunchConstants { code, config });
+        if !enabled {
+            return NativeEntries::default();
+        }
         let insts = code.insts().count() as u64;
         // Every thread runs every instruction once, as long as no more is known.
         let expected = if config.compiles_late {

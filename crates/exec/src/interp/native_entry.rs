@@ -265,7 +265,9 @@ impl Interpreter<'_> {
         let is_whole = |code: &CompiledRegion| code.is_whole() && !(shares && code.may_share());
         loop {
             let known = entry.instances.iter().position(|instance| is_whole(&instance.code));
-            let made = || self.may_compile().then(|| self.compile(start, &mut entry)).flatten();
+            // From the start there is one piece of code: where it is not whole, no other will be.
+            let is_made = entry.instances.iter().any(|instance| instance.code.is_fresh());
+            let made = || (!is_made && self.may_compile()).then(|| self.compile(start, &mut entry)).flatten();
             let index = known.or_else(made);
             let Some(index) = index.filter(|&index| !entry.disabled && is_whole(&entry.instances[index].code)) else {
                 break;

@@ -274,7 +274,10 @@ impl Asm {
 fn encode(instructions: Vec<Instruction>, labels: usize) -> Result<Vec<u8>, AsmError> {
     // Any address: jumps are relative.
     const START: u64 = 0x1000_0000;
+    // A distance of eight bits, from behind the jump, of which the short form has two.
+    const SHORT: u64 = 126;
     let mut encoder = Encoder::try_with_capacity(64, 8 * instructions.len())?;
+    // Labels count from 1; what has none has 0.
     let mut places: Vec<Option<u64>> = vec![None; labels + 1];
     let (mut at, mut jumps) = (START, Vec::new());
     for mut instruction in instructions {
@@ -288,7 +291,7 @@ fn encode(instructions: Vec<Instruction>, labels: usize) -> Result<Vec<u8>, AsmE
         let label = instruction.near_branch64() as usize;
         let behind = places[label];
         instruction.set_near_branch64(behind.unwrap_or(at));
-        if behind.is_some_and(|place| at - place < 120) {
+        if behind.is_some_and(|place| at - place <= SHORT) {
             instruction.set_code(instruction.code().as_short_branch());
         }
         at += encoder.encode(&instruction, at)? as u64;
