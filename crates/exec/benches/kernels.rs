@@ -90,8 +90,11 @@ fn program_of(text: &str) -> Program {
 /// One run, and its seconds: the processor's, of all threads together, or the clock's. The buffers go in and come back,
 /// so that none is copied.
 fn run<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize, engine: Engine) -> f64 {
+    run_with::<WALL>(program, work, args, Options { threads, engine, ..Options::default() })
+}
+
+fn run_with<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, options: Options) -> f64 {
     let given = std::mem::take(args);
-    let options = Options { threads, engine, ..Options::default() };
     let (entry, kept) = (Some(work.entry), given.clone_scalars());
     let launch = Launch { program, entry, grid: work.grid, block: work.block, args: given, dynamic_shared: 0, options };
     let (wall, start) = (Instant::now(), ProcessTime::now());

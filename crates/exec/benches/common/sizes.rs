@@ -1,9 +1,8 @@
 //! The kernels on few of their blocks and on more: microseconds a launch by the interpreter alone, by native code from the
 //! start, and as it is by default.
 
-use super::{CloneScalars, Work, median, program, suite, works};
-use cpu_time::ProcessTime;
-use roundonce_exec::{Arg, Engine, Launch, Options};
+use super::{Work, median, program, run_with, suite, works};
+use roundonce_exec::{Engine, Options};
 use roundonce_ir::Program;
 
 const ROUNDS: usize = 10;
@@ -37,7 +36,8 @@ fn line(program: &Program, work: &Work, blocks: u64) {
         let mut now = [0.0; 3];
         // Each comes first in turn.
         for engine in (0..3).map(|place| (round + place) % 3) {
-            now[engine] = run(program, work, blocks, ENGINES[engine], &mut args);
+            let options = Options { engine: ENGINES[engine], blocks: Some(0..blocks), ..Options::default() };
+            now[engine] = run_with::<false>(program, work, &mut args, options);
         }
         // The first round warms caches and pages.
         if round > 0 {
@@ -52,18 +52,4 @@ fn line(program: &Program, work: &Work, blocks: u64) {
         "{:28} {blocks:>6} {interpreted:>9.0} µs {native:>9.0} µs {default:>9.0} µs {to_interpreter:>15.2} {to_best:>8.2}",
         work.name
     );
-}
-
-/// The seconds of one launch of some blocks; the buffers come back.
-fn run(program: &Program, work: &Work, blocks: u64, engine: Engine, args: &mut Vec<Arg>) -> f64 {
-    let scalars = args.clone_scalars();
-    let given = std::mem::take(args);
-    let options = Options { engine, blocks: Some(0..blocks), ..Options::default() };
-    let (entry, grid, block) = (Some(work.entry), work.grid, work.block);
-    let start = ProcessTime::now();
-    let report = Launch { program, entry, grid, block, args: given, dynamic_shared: 0, options }.run();
-    let seconds = start.elapsed().as_secs_f64();
-    let buffers = report.unwrap_or_else(|error| panic!("{error}")).buffers;
-    *args = buffers.into_iter().zip(scalars).map(|(buffer, scalar)| buffer.map_or(scalar, Arg::Buffer)).collect();
-    seconds
 }
