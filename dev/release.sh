@@ -94,7 +94,7 @@ for architecture in $architectures; do
         mkdir -p "$described/man1"
         "$binary" man "$described/man1"
         for shell in bash zsh fish; do "$binary" completions $shell > "$described/$shell"; done
-        python3 dev/release/third_party.py > "$described/THIRD-PARTY"
+        python3 dev/release/licences.py > "$described/THIRD-PARTY"
     fi
     [ -d "$described" ] || { missing "without this machine's command nothing describes that for $target: it is left out"; continue; }
     folder=$CARGO_TARGET_DIR/roundonce-$version-$target
@@ -103,7 +103,7 @@ for architecture in $architectures; do
     package "$binary" "$([ "$architecture" = x86_64 ] && echo amd64 || echo arm64)"
 done
 
-python3 dev/release/third_party.py > bindings/python/THIRD-PARTY
+python3 dev/release/licences.py > bindings/python/THIRD-PARTY
 trap 'rm -f bindings/python/THIRD-PARTY' EXIT
 for architecture in $architectures; do
     target=$architecture-unknown-linux-gnu

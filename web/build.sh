@@ -47,7 +47,7 @@ cd web
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error
 npm run --silent check
 node bundle.mjs ../target/wasm/package dist
-(cd .. && python3 dev/release/third_party.py bindings/wasm/Cargo.toml roundonce-wasm $target > web/dist/THIRD-PARTY.txt)
+(cd .. && python3 dev/release/licences.py bindings/wasm/Cargo.toml roundonce-wasm $target > web/dist/THIRD-PARTY.txt)
 size=$(gzip -9 -c dist/roundonce.wasm | wc -c)
 printf 'web/dist: %s bytes of WebAssembly, %s by gzip\n' "$(wc -c < dist/roundonce.wasm)" "$size"
 [ "$size" -le 1500000 ] || missing "the engine takes $size bytes by gzip: at most 1,500,000 are allowed"

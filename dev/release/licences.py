@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the licences of what is linked with a package: every crate, its licence, the texts that it comes with.
 
-    dev/release/third_party.py                              of the command and of the Python package
-    dev/release/third_party.py MANIFEST PACKAGE TARGET      of another one
+    dev/release/licences.py                              of the command and of the Python package
+    dev/release/licences.py MANIFEST PACKAGE TARGET      of another one
 """
 
 import json

@@ -73,8 +73,8 @@ job "tarball, Debian" chroot "$root" roundonce
 [ "$(find "$root/usr/local" -name 'roundonce*.1' | wc -l)" -gt 12 ]
 find "$root/usr/local" -name '*roundonce*' -prune -exec rm -r {} +
 
-cp "$out/roundonce_${version}_amd64.deb" "$root/tmp/roundonce.deb"
-chroot "$root" dpkg --install /tmp/roundonce.deb > "$work/dpkg.txt" 2>&1
+cp "$out/roundonce_${version}_amd64.deb" "$root/roundonce.deb"
+chroot "$root" dpkg --install /roundonce.deb > "$work/dpkg.txt" 2>&1
 job ".deb, Debian" chroot "$root" roundonce
 chroot "$root" dpkg --purge roundonce >> "$work/dpkg.txt" 2>&1
 [ ! -e "$root/usr/bin/roundonce" ]
