@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce::kernel::{Choice, LaneValues, Ready, Source, lanes};
 use roundonce::sass::lower;
 use roundonce_fuzz::portable::{INPUTS, LANES, generate};
@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             block: [LANES as u32, 1, 1],
             args,
             dynamic_shared: 0,
-            options: Options { profile: ready.profile, ..Options::default() },
+            options: Options { engine: Engine::Native, profile: ready.profile, ..Options::default() },
         };
         let ran = engines::run_all(&launch, &|| text.clone()).expect("no limit is near");
         let ran = ran.unwrap_or_else(|error| panic!("{text}{error}"));
@@ -58,7 +58,7 @@ fuzz_target!(|bytes: &[u8]| {
         block: launched.block,
         args: launched.args,
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let ran = engines::run_all(&launch, &|| text.clone()).expect("no limit is near");
     let ran = ran.unwrap_or_else(|error| panic!("{text}{error}"));

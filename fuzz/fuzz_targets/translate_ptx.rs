@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce::exec::{Launch, Options};
+use roundonce::exec::{Engine, Launch, Options};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{self, Argument};
 use roundonce_fuzz::{Choices, engines, ptx::check_table, ptx::generate};
@@ -24,7 +24,7 @@ fuzz_target!(init: check_table(), |bytes: &[u8]| {
         block: module.block,
         args: module.args.clone(),
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let (Some(source), Some(translated)) =
         (engines::run_all(&launch(&ready.program), &shown), engines::run_all(&launch(&again.program), &shown))

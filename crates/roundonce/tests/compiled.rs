@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use roundonce::compiled::{Compiled, Made};
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce::ir::Program;
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::sass::CompiledModule;
@@ -58,7 +58,7 @@ fn a_run_follows_the_machine_code() {
         block: [1; 3],
         args,
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let report = launch.run().unwrap();
     let result = report.buffers[1].as_ref().unwrap().words()[0];

@@ -1,7 +1,7 @@
 //! Kernels of Maxwell cubins: ptxas's machine code gives the bits that the references of tests/kernels say, and for single
 //! operations those of the PTX that it was made of.
 
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce::ir::{Op, Program};
 use roundonce::kernel::{Choice, Ready, Refusal, Source, number};
 use roundonce::sass;
@@ -52,7 +52,7 @@ fn run_case(ready: &Ready, case: &Value) -> Result<(), String> {
             other => panic!("{other}"),
         }
     }
-    let options = Options { profile: ready.profile, ..Options::default() };
+    let options = Options { engine: Engine::Native, profile: ready.profile, ..Options::default() };
     let launch = Launch { program: &ready.program, entry: None, grid, block, args, dynamic_shared, options };
     let report = launch.run().map_err(|error| error.to_string())?;
     for (place, file) in case["expected"].as_object().unwrap() {
@@ -154,7 +154,7 @@ fn output(program: &Program, name: &str, bytes: usize) -> Vec<u8> {
             Arg::Buffer(Buffer::from_bytes(&vec![0; bytes * THREADS as usize])),
         ],
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let report = launch.run().unwrap_or_else(|error| panic!("{name}: {error}"));
     report.buffers[2].as_ref().unwrap().to_bytes()

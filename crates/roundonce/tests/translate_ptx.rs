@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use assemble::assemble;
-use roundonce::exec::{Arg, Buffer, Launch};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options as RunOptions};
 use roundonce::ir::Program;
 use roundonce::isa::SmTarget;
 use roundonce::kernel::{Choice, Ready, Source};
@@ -260,7 +260,15 @@ fn pieces_of_shared_memory_and_sizes_are_arguments() {
     assert_eq!(translation.arguments, [[&arguments[..], &[Argument::BufferBytes(0)]].concat()]);
     let args = vec![Arg::Buffer(Buffer::zeros(48)), Arg::Scalar(8), Arg::Scalar(200)];
     let (grid, block, entry, dynamic_shared) = ([1; 3], [1; 3], Some("pieces"), 0);
-    let launch = Launch { program: &program, entry, grid, block, args, dynamic_shared, options: Default::default() };
+    let launch = Launch {
+        program: &program,
+        entry,
+        grid,
+        block,
+        args,
+        dynamic_shared,
+        options: RunOptions { engine: Engine::Native, ..RunOptions::default() },
+    };
     let report = launch.clone().run().unwrap();
     assert_eq!(report.buffers[0].as_ref().unwrap().words(), [1, 0, 2, 0, 3, 0, 64, 0, 192, 0, 48, 0]);
     compare(&launch, &translation, None).unwrap();

@@ -2,7 +2,7 @@
 //! leave the same buffers.
 
 use roundonce::arith::{Clamp, Format, Rounding};
-use roundonce::exec::{Arg, Buffer, Launch, Options as RunOptions};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options as RunOptions};
 use roundonce::ir::{Op, Program};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Options, ptx};
@@ -13,7 +13,15 @@ const PROGRAMS: u64 = 1500;
 fn run(program: &Program, case: &Case) -> Result<Vec<Vec<u8>>, String> {
     let args = case.buffers.iter().map(|buffer| Arg::Buffer(Buffer::from_bytes(buffer))).collect();
     let (entry, grid, block, dynamic_shared) = (None, case.grid, case.block, 0);
-    let launch = Launch { program, entry, grid, block, args, dynamic_shared, options: RunOptions::default() };
+    let launch = Launch {
+        program,
+        entry,
+        grid,
+        block,
+        args,
+        dynamic_shared,
+        options: RunOptions { engine: Engine::Native, ..RunOptions::default() },
+    };
     let report = launch.run().map_err(|error| error.message)?;
     Ok(report.buffers.into_iter().flatten().map(|buffer| buffer.to_bytes()).collect())
 }

@@ -1,7 +1,7 @@
 //! Constructs of PTX that no kernel of tests/kernels has, as SPIR-V: the same buffers; and what a translation says beside
 //! its text.
 
-use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Argument, Comments, Options as Translating, Translation, spirv};
 use roundonce::translation::translated_arguments;
@@ -22,7 +22,7 @@ fn read(text: &str) -> Ready {
 }
 
 fn run(ready: &Ready, threads: u32, args: Vec<Arg>, shared: u32) -> Report {
-    let options = Options { profile: ready.profile, ..Options::default() };
+    let options = Options { engine: Engine::Native, profile: ready.profile, ..Options::default() };
     let (grid, block) = ([2, 1, 1], [threads, 1, 1]);
     let launch = Launch { program: &ready.program, entry: None, grid, block, args, dynamic_shared: shared, options };
     launch.run().unwrap_or_else(|error| panic!("{error:?}"))

@@ -3,7 +3,7 @@
 
 use roundonce::Profile;
 use roundonce::arith::{ArithOp, Clamp, Format, Operation, Rounding};
-use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Options as Translating, spirv};
 use roundonce_oracle::Layout;
@@ -49,7 +49,7 @@ fn run(ready: &Ready, inputs: &[u8], results: usize, threads: usize) -> Report {
         block: [BLOCK as u32, 1, 1],
         args: vec![Arg::Buffer(Buffer::from_bytes(inputs)), Arg::Buffer(Buffer::zeros(8 * results * threads))],
         dynamic_shared: 0,
-        options: Options { profile: ready.profile, ..Options::default() },
+        options: Options { engine: Engine::Native, profile: ready.profile, ..Options::default() },
     };
     launch.run().unwrap_or_else(|error| panic!("{error:?}"))
 }

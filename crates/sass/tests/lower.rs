@@ -1,7 +1,7 @@
 //! A listing run lane by lane is what its instructions compute one by one.
 
 use roundonce_arith::{ConditionCodes, Format, Profile};
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_isa::{Recipe, Value, evaluate};
 use roundonce_sass::modern::{self, Target};
 use roundonce_sass::{Lowered, Name, lower, parse_line};
@@ -20,7 +20,7 @@ fn run(lowered: &Lowered, lanes: usize, input: impl Fn(Name, usize) -> u32) -> V
         block: [128, 1, 1],
         args,
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let report = launch.run().unwrap_or_else(|error| panic!("{error:?}"));
     let first = 1 + lowered.inputs.len();

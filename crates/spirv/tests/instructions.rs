@@ -1,6 +1,6 @@
 //! One instruction at a time: operands out of buffers, the result into one. The expected bits are worked out by hand.
 
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_spirv::{Assume, Settings, assemble_module, lower};
 
 /// Declarations that every module has: types by short names.
@@ -70,7 +70,7 @@ OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutio
         block: [1; 3],
         args,
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let report = launch.run().unwrap_or_else(|error| panic!("{error}\n{body}"));
     let result = report.buffers.last().unwrap().as_ref().unwrap().to_bytes();

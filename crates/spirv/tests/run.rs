@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use judge::{Rounded, legal, rounded, special_values};
 use roundonce_arith::Rounding;
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec, rational};
 use roundonce_spirv::{Assume, Denorm, FloatModes, Settings, assemble_module, lower};
@@ -80,7 +80,7 @@ fn run(width: u32, count: usize, modes: FloatModes, assume: Assume, triples: &[[
         block: [GROUP as u32, 1, 1],
         args: vec![buffer(0), buffer(1), buffer(2), Arg::Buffer(Buffer::zeros(triples.len() * bytes))],
         dynamic_shared: 0,
-        options: Options { profile: assume.profile(), ..Options::default() },
+        options: Options { engine: Engine::Native, profile: assume.profile(), ..Options::default() },
     };
     let report = launch.run().unwrap_or_else(|error| panic!("{error}"));
     let results = report.buffers[3].as_ref().unwrap().to_bytes();

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use roundonce::arith::Operation;
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce::isa::Variants;
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::instruction::Counterpart;
@@ -185,7 +185,7 @@ pub fn run(source: Source<'_>, operation: &Operation, components: u32, triples: 
         block: [128, 1, 1],
         args,
         dynamic_shared: 0,
-        options: Options::default(),
+        options: Options { engine: Engine::Native, ..Options::default() },
     };
     let report = launch.run().unwrap();
     let last = report.buffers.into_iter().flatten().next_back().unwrap();

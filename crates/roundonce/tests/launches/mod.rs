@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use roundonce::exec::{Arg, Buffer, Launch, Options, Report};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce::kernel::{self, Choice, Ready, Refusal, Source};
 use serde_json::Value;
 
@@ -95,7 +95,13 @@ impl Case {
             block: self.block,
             args,
             dynamic_shared: shared,
-            options: Options { profile: ready.profile, ..Options::default() },
+            // What takes long to compile runs too short to be worth it.
+            options: Options {
+                engine: Engine::Native,
+                profile: ready.profile,
+                compile_limit: 1 << 24,
+                ..Options::default()
+            },
         };
         launch.run().unwrap_or_else(|error| panic!("{}: {error:?}", self.name))
     }

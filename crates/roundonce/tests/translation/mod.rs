@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing};
 use roundonce::isa::SmTarget;
@@ -91,7 +91,9 @@ impl Case {
         };
         let block = axes("--block").or(kernel.required_block).unwrap_or([1; 3]);
         let dynamic_shared = self.options("--shared").next().map_or(0, |bytes| bytes.parse().unwrap());
-        let options = Options { profile: ready.profile, ..Options::default() };
+        // What takes long to compile runs too short to be worth it.
+        let options =
+            Options { engine: Engine::Native, profile: ready.profile, compile_limit: 1 << 24, ..Options::default() };
         let grid = axes("--grid").unwrap_or([1; 3]);
         let (program, entry) = (&ready.program, Some(kernel.name.as_str()));
         Launch { program, entry, grid, block, args: self.arguments(kernel), dynamic_shared, options }
