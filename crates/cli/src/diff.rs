@@ -181,7 +181,7 @@ fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended
 }
 
 /// The solvers that are asked, with what makes them give up.
-const SOLVERS: [(&str, &[&str]); 3] =
+static SOLVERS: [(&str, &[&str]); 3] =
     [("bitwuzla", &["--time-limit", "60000"]), ("cvc5", &["--tlimit=60000"]), ("z3", &["-T:60"])];
 
 /// The name of a solver that proves the query unsatisfiable.

@@ -28,7 +28,7 @@ pub(crate) enum Language {
 }
 
 /// The directives that begin a module of PTX.
-const PTX_DIRECTIVES: [&str; 9] =
+static PTX_DIRECTIVES: [&str; 9] =
     [".version", ".target", ".address_size", ".visible", ".extern", ".weak", ".entry", ".func", ".file"];
 
 impl Language {

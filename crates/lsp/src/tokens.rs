@@ -6,7 +6,7 @@ use roundonce::isa::{Token, TokenClass};
 use crate::document::{Document, Places};
 
 /// The types, in the order of their numbers.
-const TYPES: [SemanticTokenType; 12] = [
+static TYPES: [SemanticTokenType; 12] = [
     SemanticTokenType::COMMENT,
     SemanticTokenType::MACRO,
     SemanticTokenType::KEYWORD,

@@ -57,7 +57,7 @@ const fn row(parts: &'static [Part], operands: &'static str, gate: Gate, note: &
 
 /// Every form.
 #[rustfmt::skip] // One row a form.
-pub const FORMS: &[Form<()>] = &[
+pub static FORMS: &[Form<()>] = &[
     row(&[RN, SATFINITE, RELU, F8X2, F32], "d, a, b", SM_90, SEPARATE),
     row(&[RN, SATFINITE, RELU, F8X2, F32], "d, a, b", SM_89, SEPARATE),
     row(&[RN, SATFINITE, RELU, F8X2, F16X2], "d, a", SM_90, ""),

@@ -66,10 +66,10 @@ const OOB: Part = Part::Slot(Slot { name: ".oob", choices: &[choice(".oob", Effe
 const SAT_OR_RELU: Part =
     optional(".clamp", &[choice(".sat", Effect::Clamp(Clamp::Unit)), choice(".relu", Effect::Clamp(Clamp::Relu))]);
 const FTZ_NEEDED: Part = Part::Slot(Slot { name: ".ftz", choices: &[choice(".ftz", Effect::Flush)], required: true });
-const TOWARD_ZERO: &[Choice] = &[choice(".rz", Effect::RoundExplicitly(Rounding::TowardZero))];
+static TOWARD_ZERO: &[Choice] = &[choice(".rz", Effect::RoundExplicitly(Rounding::TowardZero))];
 const RZ: Part = optional(".rz", TOWARD_ZERO);
 const RZ_NEEDED: Part = Part::Slot(Slot { name: ".rz", choices: TOWARD_ZERO, required: true });
-const NARROW: &[Choice] =
+static NARROW: &[Choice] =
     &[choice(".f16", Effect::Factors(Format::F16)), choice(".bf16", Effect::Factors(Format::BF16))];
 const ATYPE: Part = Part::Slot(Slot { name: ".atype", choices: NARROW, required: true });
 const ABTYPE: Part = Part::Slot(Slot { name: ".abtype", choices: NARROW, required: true });
@@ -197,7 +197,7 @@ const fn mul(parts: &'static [Part], gate: Gate, recipe: Recipe, source: &'stati
 }
 
 #[rustfmt::skip] // One row a form, so that rows can be compared.
-pub(crate) const FMA_FORMS: &[Form] = &[
+pub(crate) static FMA_FORMS: &[Form] = &[
     fma(&[RND, FTZ, SAT, F32], SM_20, FUSED_F32, FMA, ""),
     fma(&[RND, FTZ, F32X2], SM_100, packed(FUSED_F32), FMA, PAIR),
     fma(&[RND, F32X2, FIRST_X2, F32X2, F32X2], SM_107, packed(FUSED_F32), MIXED, "a alone is narrow, and widened"),
@@ -216,7 +216,7 @@ pub(crate) const FMA_FORMS: &[Form] = &[
 ];
 
 #[rustfmt::skip] // One row a form.
-pub(crate) const MAD_FORMS: &[Form] = &[
+pub(crate) static MAD_FORMS: &[Form] = &[
     mad(&[FTZ, SAT, F32], SM_1X, flushing(recipe(ArithOp::TruncatedMulAdd, Format::F32)),
         "the product is cut to 24 bits, its exponent unbounded, before c is added and rounded; mul then add where c is zero"),
     mad(&[FTZ, SAT, F32], Gate::of(Range::until(Version(2, 0), Version(3, 1)), Range::new(20), Variants::All),
@@ -228,7 +228,7 @@ pub(crate) const MAD_FORMS: &[Form] = &[
 ];
 
 #[rustfmt::skip] // One row a form.
-pub(crate) const ADD_FORMS: &[Form] = &[
+pub(crate) static ADD_FORMS: &[Form] = &[
     add(&[RND_OPTIONAL, FTZ, SAT, F32], SM_20, ADD_F32, "PTX ISA, 9.7.3 add", CONTRACTS),
     add(&[RND_OPTIONAL, FTZ, F32X2], SM_100, packed(ADD_F32), "PTX ISA, 9.7.3 add", PAIR),
     add(&[RND_OPTIONAL, F64], Gate::since(Version(1, 0), 13), ADD_F64, "PTX ISA, 9.7.3 add", CONTRACTS),
@@ -244,7 +244,7 @@ pub(crate) const ADD_FORMS: &[Form] = &[
 ];
 
 #[rustfmt::skip] // One row a form.
-pub(crate) const SUB_FORMS: &[Form] = &[
+pub(crate) static SUB_FORMS: &[Form] = &[
     sub(&[RND_OPTIONAL, FTZ, SAT, F32], SM_20, ADD_F32, "PTX ISA, 9.7.3 sub", CONTRACTS),
     sub(&[RND_OPTIONAL, FTZ, F32X2], SM_100, packed(ADD_F32), "PTX ISA, 9.7.3 sub", PAIR),
     sub(&[RND_OPTIONAL, F64], Gate::since(Version(1, 0), 13), ADD_F64, "PTX ISA, 9.7.3 sub", CONTRACTS),
@@ -260,7 +260,7 @@ pub(crate) const SUB_FORMS: &[Form] = &[
 ];
 
 #[rustfmt::skip] // One row a form.
-pub(crate) const MUL_FORMS: &[Form] = &[
+pub(crate) static MUL_FORMS: &[Form] = &[
     mul(&[RND_OPTIONAL, FTZ, SAT, F32], SM_20, MUL_F32, "PTX ISA, 9.7.3 mul", CONTRACTS),
     mul(&[RND_OPTIONAL, FTZ, F32X2], SM_100, packed(MUL_F32), "PTX ISA, 9.7.3 mul", PAIR),
     mul(&[RND_OPTIONAL, F64], Gate::since(Version(1, 0), 13), MUL_F64, "PTX ISA, 9.7.3 mul", CONTRACTS),
@@ -275,11 +275,11 @@ pub(crate) const MUL_FORMS: &[Form] = &[
     mul(&[F16X2, F16X2, BF16X2], SM_107, UNLIKE_F16, MIXED, UNLIKE_FACTORS),
 ];
 
-const FAMILY: [&[Form]; 5] = [FMA_FORMS, MAD_FORMS, ADD_FORMS, SUB_FORMS, MUL_FORMS];
+static FAMILY: [&[Form]; 5] = [FMA_FORMS, MAD_FORMS, ADD_FORMS, SUB_FORMS, MUL_FORMS];
 const COUNT: usize = FMA_FORMS.len() + MAD_FORMS.len() + ADD_FORMS.len() + SUB_FORMS.len() + MUL_FORMS.len();
 
 /// Every PTX form: those of the opcodes one after the other.
-pub const FORMS: &[Form] = &{
+pub static FORMS: &[Form] = &{
     let mut all = [FMA_FORMS[0]; COUNT];
     let (mut count, mut opcode) = (0, 0);
     while opcode < FAMILY.len() {

@@ -54,7 +54,7 @@ const fn row(
 
 /// Every form of the integer multiply-add.
 #[rustfmt::skip] // One row a form.
-pub const FORMS: &[Form<()>] = &[
+pub static FORMS: &[Form<()>] = &[
     row("mad", &[HALF, OF_16_TO_64], V1, MAD, ""),
     row("mad", &[WIDE, OF_16_OR_32], V1, MAD, "c and d are twice as wide as a and b"),
     row("mad", &[HIGH, SAT, S32], V1, MAD, CLAMPS),
@@ -70,7 +70,7 @@ pub const FORMS: &[Form<()>] = &[
 ];
 
 /// What the assembler takes and the manual does not have: nothing says what it computes.
-pub const NOT_RUN: &[Form<()>] = &[
+pub static NOT_RUN: &[Form<()>] = &[
     row("madc", &[HALF, OF_16], CARRIES, MADC, UNDOCUMENTED),
     row("madc", &[HIGH, SAT, S32], CARRIES, MADC, UNDOCUMENTED),
 ];

@@ -211,7 +211,7 @@ const ANY_OPERANDS: &str = "...";
 
 /// Orderings, scopes, cache operators and vectors of a memory access.
 #[rustfmt::skip] // A table.
-const MEMORY: &[&str] = &[
+static MEMORY: &[&str] = &[
     ".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc", ".mmio",
     ".cta", ".cluster", ".gpu", ".sys",
     ".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt", ".nc",

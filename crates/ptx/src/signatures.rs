@@ -322,7 +322,7 @@ pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str,
 }
 
 /// The gate of a vector of so many bits, or of an eviction priority that such a vector has.
-pub(crate) const WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
+pub(crate) static WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
 
 /// Whether the modifiers make another instruction of the opcode, which has no rows.
 pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
@@ -333,7 +333,7 @@ pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
 
 /// The types that registers are declared with.
 #[rustfmt::skip] // A table.
-const REGISTERS: &[&str] = &[
+static REGISTERS: &[&str] = &[
     ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64",
     ".f16", ".f16x2", ".f32", ".f64", ".pred",
 ];

@@ -60,7 +60,7 @@ const fn packed(ty: Type) -> Type {
 
 /// Every word that is a type wherever it stands in an opcode, sorted.
 #[rustfmt::skip] // A table.
-const TYPES: &[TypeRow] = &[
+static TYPES: &[TypeRow] = &[
     name_only(".b1"),
     row(".b128", bits(128)),
     row(".b16", bits(16)),

@@ -22,7 +22,7 @@ const fn element(name: &'static str, descr: &'static str, size: usize) -> Elemen
     ElementType { name, descr, size }
 }
 
-const TYPES: [ElementType; 12] = [
+static TYPES: [ElementType; 12] = [
     element("f16", "<f2", 2),
     element("bf16", "<V2", 2),
     element("f32", "<f4", 4),

@@ -43,7 +43,7 @@ pub struct IntegerResult {
 }
 
 const FLAG: IntegerType = IntegerType { bits: 32, signed: false };
-const NAMES: [&str; 4] = ["a", "b", "c", "carry"];
+static NAMES: [&str; 4] = ["a", "b", "c", "carry"];
 
 /// Whether a spelling is of the integer multiply-add, right or wrong: `mad` shares its mnemonic with floats.
 pub fn is_integer(spelling: &str) -> bool {

@@ -39,7 +39,7 @@ pub use sides::{SideProblem, sides};
 use roundonce_isa::{Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
 
 /// Every language's rows.
-pub const TABLES: [&[Form]; 4] = [ptx::forms::FORMS, sass::forms::FORMS, sass::modern::FORMS, spirv::forms::FORMS];
+pub static TABLES: [&[Form]; 4] = [ptx::forms::FORMS, sass::forms::FORMS, sass::modern::FORMS, spirv::forms::FORMS];
 
 static TABLE: Table = Table::new(&TABLES);
 

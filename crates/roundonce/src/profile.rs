@@ -55,7 +55,7 @@ fn hexadecimal(decision: &mut u64, text: &str) -> Result<(), String> {
 type Setter = fn(&mut Profile, &str) -> Result<(), String>;
 
 /// A row a field: its name, and how it is set.
-const FIELDS: [(&str, Setter); 15] = [
+static FIELDS: [(&str, Setter); 15] = [
     ("tininess", |profile, text| tininess(&mut profile.tininess, text)),
     ("sm1x_tininess", |profile, text| tininess(&mut profile.sm1x_tininess, text)),
     ("underflow", |profile, text| {

@@ -12,7 +12,7 @@ use crate::{ptx, sass, spirv, translate};
 const SPELLING: &str = "the table of forms";
 
 /// Rules about the spelling of an instruction, and about its operands.
-pub const FORMS: &[Rule] = &[
+pub static FORMS: &[Rule] = &[
     Rule::error("FORM0001", "a spelling names an instruction", SPELLING),
     Rule::error("FORM0002", "a spelling has the modifiers of its form", SPELLING),
     Rule::error("FORM0003", "the target and the version have the instruction", SPELLING),
@@ -37,7 +37,7 @@ const CONSISTENT: Rule =
 const WHY_SOURCE: &str = "the evaluations that were compared";
 
 /// What `why` found, as SARIF says it.
-pub const WHY: &[Rule] = &[ONE, SEVERAL, AMBIGUOUS, NONE, CONSISTENT];
+pub static WHY: &[Rule] = &[ONE, SEVERAL, AMBIGUOUS, NONE, CONSISTENT];
 
 /// The rule that a verdict of `why` is reported by.
 pub const fn of_outcome(outcome: Outcome) -> &'static Rule {
@@ -63,7 +63,7 @@ pub struct Group {
 }
 
 /// All rules.
-pub const GROUPS: [Group; 6] = [
+pub static GROUPS: [Group; 6] = [
     Group { name: "ptx", title: "PTX", rules: ptx::RULES, examples: include_str!("rules/ptx.txt") },
     Group { name: "sass", title: "SASS", rules: sass::RULES, examples: include_str!("rules/sass.txt") },
     Group { name: "spirv", title: "SPIR-V", rules: spirv::RULES, examples: include_str!("rules/spirv.txt") },

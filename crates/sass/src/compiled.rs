@@ -187,7 +187,7 @@ fn modern_operation(instruction: &modern::Instruction) -> Computed {
 }
 
 /// The operations of Maxwell and Pascal, the 32-bit immediate forms aside.
-const MAXWELL: [(&str, ArithOp, Format); 9] = [
+static MAXWELL: [(&str, ArithOp, Format); 9] = [
     ("FFMA", ArithOp::MulAdd, Format::F32),
     ("FMUL", ArithOp::Mul, Format::F32),
     ("FADD", ArithOp::Add, Format::F32),

@@ -40,7 +40,7 @@ const fn form(index: usize) -> Form {
 }
 
 /// Every arithmetic form, in the table's order.
-pub const FORMS: &[Form] = &{
+pub static FORMS: &[Form] = &{
     let mut forms = [form(0); COUNT];
     let mut index = 0;
     while index < COUNT {

@@ -62,7 +62,7 @@ pub struct Listing {
 }
 
 /// What a line of cuobjdump or nvdisasm begins with that is no code.
-const HEADERS: &[&str] = &[
+static HEADERS: &[&str] = &[
     "Function",
     "code for",
     "code version",

@@ -276,7 +276,7 @@ fn push_value(kind: &Kind, word: u64, address: u64, style: Style, out: &mut Stri
 }
 
 /// What two bits of [`Kind::Signs`] print; the uppermost come first.
-pub(crate) const SIGNS: [&str; 4] = ["PP", "NP", "PN", "ZP"];
+pub(crate) static SIGNS: [&str; 4] = ["PP", "NP", "PN", "ZP"];
 
 impl OperandField {
     /// Whether a word's operand is not printed.

@@ -126,7 +126,7 @@ pub(crate) const PAIR: u32 = 16;
 /// 1 to 15 stall and end the group (the warp may yield); 17 to 27 stall within it. Source: the scheduling names of
 /// sm_50 in public compilers; `?PAIR` is ours, since the disassembler writes braces instead.
 #[rustfmt::skip] // One value a row.
-pub const SCHEDULE_NAMES: [&[&str]; 32] = [
+pub static SCHEDULE_NAMES: [&[&str]; 32] = [
     &["?DRAIN", "?YIELD"],
     &["?W1G", "?WAIT1_END_GROUP"],   &["?W2G", "?WAIT2_END_GROUP"],   &["?W3G", "?WAIT3_END_GROUP"],
     &["?W4G", "?WAIT4_END_GROUP"],   &["?W5G", "?WAIT5_END_GROUP"],   &["?W6G", "?WAIT6_END_GROUP"],

@@ -118,7 +118,7 @@ fn string(words: &[u32]) -> Option<String> {
 
 /// Registered generators (SPIR-V registry, spir-v.xml): those whose modules are met most.
 #[rustfmt::skip] // By number.
-const GENERATORS: [&str; 16] = [
+static GENERATORS: [&str; 16] = [
     "Khronos", "LunarG", "Valve", "Codeplay", "NVIDIA", "ARM",
     "Khronos LLVM/SPIR-V Translator", "Khronos SPIR-V Tools Assembler", "Khronos Glslang Reference Front End",
     "Qualcomm", "AMD", "Intel", "Imagination", "Google Shaderc over Glslang", "Google spiregg", "Google rspirv",

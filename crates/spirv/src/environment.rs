@@ -43,7 +43,7 @@ const fn opengl(name: &'static str) -> Environment {
 }
 
 #[rustfmt::skip] // A row an environment: the last number is SPIR-V's minor version.
-const ENVIRONMENTS: &[Environment] = &[
+static ENVIRONMENTS: &[Environment] = &[
     universal("spv1.0", 0), universal("spv1.1", 1), universal("spv1.2", 2), universal("spv1.3", 3),
     universal("spv1.4", 4), universal("spv1.5", 5), universal("spv1.6", 6),
     vulkan("vulkan1.0", 0, 0),

@@ -69,7 +69,7 @@ const F64: Part = types(&[
 
 /// Every SPIR-V form.
 #[rustfmt::skip] // One row a form, so that rows can be compared.
-pub const FORMS: &[Form] = &[
+pub static FORMS: &[Form] = &[
     row(&[F32, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma"]),
     row(&[F16, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float16"]),
     row(&[F64, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float64"]),

@@ -31,4 +31,4 @@ pub const WARP: Rule = Rule::warning(
 );
 
 /// Every rule, in the order of the codes.
-pub const RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP];
+pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP];

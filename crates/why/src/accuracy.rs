@@ -46,7 +46,7 @@ const fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-const DOCUMENTS: &[Document] = &[
+static DOCUMENTS: &[Document] = &[
     Document {
         name: "CUDA",
         source: "CUDA C++ Programming Guide, mathematical functions, table of single precision",
@@ -219,7 +219,7 @@ const DOCUMENTS: &[Document] = &[
     },
 ];
 
-const OPENCL_F64: &[(Function, &str, Bound)] = &[
+static OPENCL_F64: &[(Function, &str, Bound)] = &[
     (Function::ReciprocalSquareRoot, "rsqrt", Ulps(2.0)),
     (Function::Exp, "exp", Ulps(3.0)),
     (Function::Exp2, "exp2", Ulps(3.0)),
@@ -249,7 +249,7 @@ const OPENCL_F64: &[(Function, &str, Bound)] = &[
 ];
 
 /// As in double precision, but for quotients and roots.
-const OPENCL_F32: &[(Function, &str, Bound)] = &{
+static OPENCL_F32: &[(Function, &str, Bound)] = &{
     let mut rows = [(Function::Divide, "OpFDiv", Ulps(2.5)); OPENCL_F64.len() + 2];
     rows[1] = (Function::SquareRoot, "sqrt", Ulps(3.0));
     let mut at = 0;
@@ -260,7 +260,7 @@ const OPENCL_F32: &[(Function, &str, Bound)] = &{
     rows
 };
 
-const GLIBC: &[(Function, &str, Bound)] = &[
+static GLIBC: &[(Function, &str, Bound)] = &[
     (Function::Exp, "exp", Ulps(1.0)),
     (Function::Exp2, "exp2", Ulps(1.0)),
     (Function::Log, "log", Ulps(1.0)),
@@ -281,7 +281,7 @@ const GLIBC: &[(Function, &str, Bound)] = &[
     (Function::Erf, "erf", Ulps(1.0)),
 ];
 
-const NUMPY: &[(Function, &str, Bound)] = &[
+static NUMPY: &[(Function, &str, Bound)] = &[
     (Function::Exp, "exp", Ulps(4.0)),
     (Function::Exp2, "exp2", Ulps(4.0)),
     (Function::Log, "log", Ulps(4.0)),

@@ -50,7 +50,7 @@ const fn row(about: Topic, toolchain: &'static str, text: &'static str, source: 
 }
 
 #[rustfmt::skip] // A piece of advice a line.
-const ADVICE: &[Advice] = &[
+static ADVICE: &[Advice] = &[
     row(Topic::Contraction, "nvcc", "-fmad=false; or __fmul_rn(a, b) for one product", "NVCC manual, --fmad; CUDA Math API, __fmul_rn"),
     row(Topic::Contraction, "clang", "-ffp-contract=off; or #pragma STDC FP_CONTRACT OFF", "Clang user's manual, -ffp-contract"),
     row(Topic::Contraction, "gcc", "-ffp-contract=off", "GCC manual, optimize options"),

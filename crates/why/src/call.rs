@@ -87,7 +87,7 @@ impl Relation {
 }
 
 /// Names without a type's suffix, and what they mean. C's `f` and CUDA's `__…f` are taken off first.
-const NAMES: &[(&str, Call)] = &[
+static NAMES: &[(&str, Call)] = &[
     ("sqrt", Call::Function(Function::SquareRoot)),
     ("rsqrt", Call::Function(Function::ReciprocalSquareRoot)),
     ("inversesqrt", Call::Function(Function::ReciprocalSquareRoot)),

@@ -30,7 +30,7 @@ const fn case(
 
 /// The built-in cases; the first is the one that `why` runs through by itself.
 #[rustfmt::skip] // A case a paragraph.
-pub const CASES: &[Case] = &[
+pub static CASES: &[Case] = &[
     case("xla-41579", "openxla/xla #41579", "a*x+b*x",
         &[("a", "1e20f"), ("b", "-1e20f"), ("x", "1e10f")],
         &[("4.993411122843311e+21", "jit"), ("0", "eager")],

@@ -21,7 +21,7 @@ pub(crate) struct Token<'t> {
 }
 
 /// Two characters before one.
-const MARKS: [&str; 22] = [
+static MARKS: [&str; 22] = [
     "**", "+=", "-=", "*=", "/=", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%",
     "@",
 ];

@@ -26,7 +26,7 @@ pub(crate) fn is_integer_type(name: &str) -> bool {
 }
 
 /// CUDA's conversions, and the type that they round to.
-const CONVERSIONS: [(&str, Format); 9] = [
+static CONVERSIONS: [(&str, Format); 9] = [
     ("__float2half", Format::F16),
     ("__float2half_rn", Format::F16),
     ("__half2float", Format::F32),
@@ -63,7 +63,7 @@ pub(crate) enum Built {
     AloneMul,
 }
 
-const BUILT: [(&str, Built); 16] = [
+static BUILT: [(&str, Built); 16] = [
     ("fma", Built::Fma),
     ("fma_rn", Built::Fma),
     ("mad", Built::Mad),

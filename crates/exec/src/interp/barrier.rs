@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use super::mask::Mask;
 use super::register::Lane;
 use super::split::{BlockedOn, Split, StepOutcome};
-use crate::kernel::{DecodedInst, DecodedKernel};
+use crate::kernel::DecodedKernel;
 use roundonce_ir::{BarrierKind, Op, Operand};
 use std::collections::BTreeMap;
 
@@ -128,11 +128,24 @@ impl Interpreter<'_> {
         fault
     }
 
-    /// Whether a barrier that all lanes have reached can be passed without blocking.
-    pub(super) fn passes_barrier_at_once(&mut self, wait: BlockedOn, inst: &DecodedInst<'_>) -> bool {
-        let BlockedOn::Barrier { id, count } = wait else { return false };
+    /// The barrier that a split is at, if that is plain to see without a look at registers.
+    pub(super) fn plain_barrier(&self, split: &Split) -> Option<BlockedOn> {
+        let inst = self.code.blocks[split.block].insts.get(split.at).filter(|inst| inst.guard.is_none())?;
+        match *inst.op {
+            Op::Barrier { id: Operand::Imm(id), count: None, .. } => {
+                Some(BlockedOn::Barrier { id: id as u32, count: None })
+            }
+            _ => None,
+        }
+    }
+    /// Passes a barrier without blocking, if all lanes have reached it. Whether they have.
+    pub(super) fn passes_barrier(&mut self, wait: BlockedOn, split: &mut Split) -> bool {
+        let BlockedOn::Barrier { id, count: None } = wait else { return false };
+        let code = self.code;
+        let inst = &code.blocks[split.block].insts[split.at];
         let plain = matches!(inst.op, Op::Barrier { kind: BarrierKind::Wait, .. });
-        if !plain || count.is_some() || self.arrivals.keys().any(|&(_, other)| other == id) {
+        let all = self.splits.is_empty() && split.mask == self.live;
+        if !plain || !all || self.arrivals.keys().any(|&(_, other)| other == id) {
             return false;
         }
         for block in 0..self.blocks {
@@ -140,6 +153,8 @@ impl Interpreter<'_> {
                 races.barrier(block);
             }
         }
+        self.after(inst);
+        split.at += 1;
         true
     }
 

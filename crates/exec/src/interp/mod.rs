@@ -34,6 +34,7 @@ mod schedule;
 mod split;
 mod stats;
 mod strided;
+mod tile_numbers;
 mod trace;
 mod warp;
 

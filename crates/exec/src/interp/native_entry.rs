@@ -49,11 +49,15 @@ impl Interpreter<'_> {
 
     fn enter_at(&mut self, start: ProgramPoint, entry: &mut Entry, split: &mut Split) -> bool {
         loop {
-            let known = entry.instances.iter().position(|instance| self.fits(&instance.code));
+            let mut known = entry.instances.iter().position(|instance| self.fits(instance));
+            if known.is_none() && !self.native.held.is_empty() {
+                self.settle();
+                known = entry.instances.iter().position(|instance| self.fits(instance));
+            }
             if known.is_none() && !self.may_compile() {
                 return false;
             }
-            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index].code));
+            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index]));
             let Some(index) = known.or_else(made) else {
                 entry.disabled = true;
                 return false;
@@ -76,7 +80,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn compile(&self, start: ProgramPoint, entry: &mut Entry) -> Option<usize> {
+    fn compile(&mut self, start: ProgramPoint, entry: &mut Entry) -> Option<usize> {
         if entry.instances.len() == MAX_INSTANCES || entry.disabled {
             return None;
         }
@@ -98,8 +102,9 @@ impl Interpreter<'_> {
             let inputs: Vec<(Reg, Input)> = live.into_iter().map(|reg| (reg, input(reg))).collect();
             CompiledRegion::compile(&launch, start, &inputs, entry.mode, self.code_cache)
         };
-        let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits(code) };
-        entry.instances.push(CodeInstance::new(self.code_cache.get(start, entry.mode, fits, make)?));
+        let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits_file(code) };
+        let code = self.code_cache.get(start, entry.mode, fits, make)?;
+        entry.instances.push(CodeInstance::new(code, |pattern| self.native.patterns.number(pattern)));
         Some(entry.instances.len() - 1)
     }
 
@@ -142,31 +147,45 @@ impl Interpreter<'_> {
         }
     }
     /// Whether the registers hold what an instance was specialised for.
-    fn fits(&self, instance: &CompiledRegion) -> bool {
-        let tiles = self.geometry.lanes / instance.lanes;
-        instance.inputs().all(|(reg, value)| match value {
+    fn fits(&self, instance: &CodeInstance) -> bool {
+        let code = &instance.code;
+        code.inputs().all(|(reg, value)| match value {
+            LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => {
+                self.tile_numbers(reg, instance.patterns[pattern]).is_some()
+            }
+            LiveValue::Constant(_) if self.native.held.has(reg) => false,
+            _ => self.file_fits(code, reg, value),
+        })
+    }
+    /// The same where all of them are in the file.
+    fn fits_file(&self, code: &CompiledRegion) -> bool {
+        code.inputs().all(|(reg, value)| self.file_fits(code, reg, value))
+    }
+    fn file_fits(&self, code: &CompiledRegion, reg: Reg, value: LiveValue) -> bool {
+        match value {
             LiveValue::Constant(bits) => {
                 let width = self.code.kernel.width(reg);
                 with_lane!(width, T => T::file(&self.files).uniform(Operand::Reg(reg)) == Some(T::of(bits)))
             }
             LiveValue::Column(_) => true,
             LiveValue::Scalar(_, pattern) => with_lane!(self.code.kernel.width(reg), T => {
-                let register = &T::file(&self.files).registers[reg.0 as usize];
+                let (register, pattern) = (&T::file(&self.files).registers[reg.0 as usize], code.pattern(pattern));
                 match register.shape {
                     LaneShape::Uniform => pattern.iter().all(|&number| number == 0),
                     LaneShape::Affine | LaneShape::Varying => {
-                        let row = self.geometry.row;
-                        (0..tiles).all(|tile| register.has_pattern(tile * instance.lanes, row, pattern))
+                        let (row, lanes) = (self.geometry.row, self.geometry.lanes);
+                        (0..lanes).step_by(code.lanes).all(|first| register.has_pattern(first, row, pattern))
                     }
                 }
             }),
-        })
+        }
     }
     /// Runs an instance over all tiles.
     fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
         let count = self.geometry.lanes / instance.code.lanes;
         let columns: Vec<(Reg, i64)> = instance.code.input_columns().collect();
         for (reg, at) in columns {
+            self.settle_register(reg);
             let address = with_lane!(self.code.kernel.width(reg), T => {
                 T::file_mut(&mut self.files).make_varying(reg, self.geometry).0.as_mut_ptr().expose_provenance()
             });
@@ -354,13 +373,23 @@ impl Interpreter<'_> {
                 instance.set_block(tile, axes, of_block);
             }
         }
-        let numbers: Vec<(Reg, usize)> = instance.code.input_words().collect();
-        for (reg, word) in numbers {
+        let numbers: Vec<(Reg, usize, usize)> = instance.code.input_words().collect();
+        for (reg, word, pattern) in numbers {
+            let pattern = instance.patterns[pattern];
+            let mut set = |tile, number| instance.set_word(tile, word, number);
+            if let Some(numbers) = self.tile_numbers(reg, pattern) {
+                numbers.iter().enumerate().for_each(|(tile, &number)| set(tile, number));
+                continue;
+            }
+            let mut numbers = Vec::with_capacity(count);
             with_lane!(self.code.kernel.width(reg), T => {
                 T::file(&self.files).each_group(reg, lanes, count, self.geometry, |tile, value| {
-                    instance.set_word(tile, word, value.bits() & T::WIDTH.mask());
+                    let number = value.bits() & T::WIDTH.mask();
+                    numbers.push(number);
+                    set(tile, number);
                 });
             });
+            self.native.held.hold(reg, pattern, true, numbers.into_iter());
         }
     }
 
@@ -397,6 +426,9 @@ impl Interpreter<'_> {
         let first = exit_of(0);
         let diverged = Some(instance.code.exits.len());
         let alike = first != diverged && (1..count).all(|tile| exit_of(tile) == first);
+        if !alike {
+            self.settle();
+        }
         let of = |wanted: Option<usize>| {
             if alike {
                 return if wanted == first { split.mask } else { Mask::default() };
@@ -453,12 +485,18 @@ impl Interpreter<'_> {
             for (reg, value) in instance.code.outputs(exit) {
                 match value {
                     LiveValue::Constant(bits) => {
+                        self.native.held.forget(reg);
                         with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
                     }
-                    LiveValue::Scalar(word, pattern) => {
-                        with_lane!(self.code.kernel.width(reg), T => self.put_numbers::<T>(instance, reg, word, pattern));
+                    LiveValue::Scalar(word, pattern) if alike => {
+                        let numbers = (0..count).map(|tile| instance.word(tile, word));
+                        self.native.held.hold(reg, instance.patterns[pattern], false, numbers);
                     }
+                    LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
+                        self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));
+                    }),
                     LiveValue::Column(_) => {
+                        self.native.held.forget(reg);
                         let Some(index) = outputs.iter().position(|(other, _)| *other == reg) else { continue };
                         let column = if is_only { outputs.swap_remove(index).1 } else { outputs[index].1.clone() };
                         match column {
@@ -492,56 +530,5 @@ impl Interpreter<'_> {
             }
             None => split.mask = Mask::default(),
         }
-    }
-
-    /// One number a tile plus a pattern becomes a register: uniform or affine if it is, otherwise varying.
-    fn put_numbers<T: Lane>(&mut self, instance: &CodeInstance, d: Reg, word: usize, pattern: &[i64]) {
-        if self.inactive_lanes_are_dead(d)
-            && self.active.count == self.geometry.lanes
-            && self.put_affine_numbers::<T>(instance, d, word, pattern)
-        {
-            return;
-        }
-        let lanes = instance.code.lanes;
-        let mut column = T::file_mut(&mut self.files).acquire();
-        // Lanes that are not active have what no one reads.
-        for (tile, to) in column.0[..self.geometry.lanes].chunks_exact_mut(lanes).enumerate() {
-            let number = T::of(instance.word(tile, word));
-            to.iter_mut().zip(pattern).for_each(|(lane, &at)| *lane = number.step(T::of(at as u64), 1));
-        }
-        self.set_column::<T>(d, column);
-    }
-
-    /// The same if every row is affine: whether it is.
-    fn put_affine_numbers<T: Lane>(&mut self, instance: &CodeInstance, d: Reg, word: usize, pattern: &[i64]) -> bool {
-        let (row, lanes) = (self.geometry.row, pattern.len());
-        // A tile has whole rows, or a row whole tiles.
-        let step = row.min(lanes);
-        if !row.is_multiple_of(step) || !lanes.is_multiple_of(step) {
-            return false;
-        }
-        let between = |one: i64, next: i64| T::of(next.wrapping_sub(one) as u64);
-        let stride = if step > 1 { between(pattern[0], pattern[1]) } else { T::default() };
-        let mut in_tile = pattern.chunks_exact(step);
-        if !in_tile.all(|row| row.windows(2).all(|pair| between(pair[0], pair[1]) == stride)) {
-            return false;
-        }
-        let number = |tile: usize, at: i64| T::of(instance.word(tile, word).wrapping_add(at as u64));
-        let mut rows = T::file_mut(&mut self.files).acquire_rows();
-        let of_row = row / step;
-        for tile in 0..self.geometry.lanes / lanes {
-            let first = number(tile, pattern[0]);
-            match tile % of_row {
-                0 => rows.extend(pattern.iter().step_by(step).map(|&at| number(tile, at))),
-                // The row goes on from the tile before.
-                part if rows.last().is_some_and(|start| start.step(stride, part * lanes) == first) => {}
-                _ => {
-                    T::file_mut(&mut self.files).release_rows(rows);
-                    return false;
-                }
-            }
-        }
-        T::file_mut(&mut self.files).put_affine_rows(d, stride, rows);
-        true
     }
 }

@@ -146,12 +146,22 @@ impl<'a> Interpreter<'a> {
         let code = self.code;
         self.activate(split.mask);
         'entries: loop {
+            // Before registers are settled: a barrier does not look at them.
+            if self.native.are_enabled()
+                && let Some(barrier) = self.plain_barrier(&split)
+                && self.passes_barrier(barrier, &mut split)
+            {
+                self.issued += 1;
+                continue;
+            }
             if self.may_enter_native(&split) && self.enter_native(&mut split) {
                 if split.mask.is_empty() {
+                    self.native.held.clear();
                     return Ok(());
                 }
                 continue;
             }
+            self.settle();
             self.registers_dirty = true;
             let block = &code.blocks[split.block];
             let joins_at = self.joins_at(&split);
@@ -196,9 +206,7 @@ impl<'a> Interpreter<'a> {
                         if split.mask.is_empty() {
                             return Ok(());
                         }
-                        if self.splits.is_empty() && split.mask == self.live && self.passes_barrier_at_once(on, inst) {
-                            self.after(inst);
-                            split.at += 1;
+                        if self.passes_barrier(on, &mut split) {
                             continue 'entries;
                         }
                         split.blocked_on = Some(on);

@@ -71,12 +71,22 @@ pub(crate) struct CompiledRegion {
 
 /// A live-in or live-out value, as the caller sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum LiveValue<'a> {
+pub(crate) enum LiveValue {
     Constant(u64),
-    /// A word of the tile's record, plus a pattern.
-    Scalar(usize, &'a [i64]),
+    /// A word of the tile's record, plus a pattern of the region.
+    Scalar(usize, usize),
     /// The column whose address is at this offset in the frame.
     Column(i64),
+}
+
+impl LiveReg {
+    fn value(&self) -> LiveValue {
+        match self.location {
+            LiveLocation::Constant(bits) => LiveValue::Constant(bits),
+            LiveLocation::Word { word, pattern } => LiveValue::Scalar(word, pattern),
+            LiveLocation::Column(at) => LiveValue::Column(at),
+        }
+    }
 }
 
 impl CompiledRegion {
@@ -144,8 +154,8 @@ impl CompiledRegion {
         saved.min(1 << 40) as i64 - tiles as i64 * MIN_COST as i64
     }
     /// The live-in values, as the caller must pass them.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {
-        self.inputs.iter().map(|live| (live.reg, self.live_value(live)))
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue)> {
+        self.inputs.iter().map(|live| (live.reg, live.value()))
     }
     /// The live-in values that are passed in columns.
     pub(crate) fn input_columns(&self) -> impl Iterator<Item = (Reg, i64)> + '_ {
@@ -154,23 +164,20 @@ impl CompiledRegion {
             _ => None,
         })
     }
-    /// The live-in values that are passed in the tiles' records.
-    pub(crate) fn input_words(&self) -> impl Iterator<Item = (Reg, usize)> + '_ {
+    /// The live-in values that are passed in the tiles' records: the word and the pattern.
+    pub(crate) fn input_words(&self) -> impl Iterator<Item = (Reg, usize, usize)> + '_ {
         self.inputs().filter_map(|(reg, value)| match value {
-            LiveValue::Scalar(word, _) => Some((reg, word)),
+            LiveValue::Scalar(word, pattern) => Some((reg, word, pattern)),
             _ => None,
         })
     }
     /// The live-out values of an exit.
-    pub(crate) fn outputs(&self, exit: usize) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {
-        self.outputs[exit].iter().map(|live| (live.reg, self.live_value(live)))
+    pub(crate) fn outputs(&self, exit: usize) -> impl Iterator<Item = (Reg, LiveValue)> {
+        self.outputs[exit].iter().map(|live| (live.reg, live.value()))
     }
-    fn live_value(&self, live: &LiveReg) -> LiveValue<'_> {
-        match live.location {
-            LiveLocation::Constant(bits) => LiveValue::Constant(bits),
-            LiveLocation::Word { word, pattern } => LiveValue::Scalar(word, &self.patterns[pattern]),
-            LiveLocation::Column(at) => LiveValue::Column(at),
-        }
+    /// What a tile's lanes have more than its number.
+    pub(crate) fn pattern(&self, index: usize) -> &[i64] {
+        &self.patterns[index]
     }
     /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. Lanes that are
     /// together load before they store in both, so that only warps that race could tell: they keep the interpreter's order in

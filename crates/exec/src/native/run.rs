@@ -21,6 +21,8 @@ pub(crate) struct SegmentView {
 #[derive(Debug)]
 pub(crate) struct CodeInstance {
     pub(crate) code: Arc<CompiledRegion>,
+    /// Of each of its patterns the number among its worker's.
+    pub(crate) patterns: Vec<usize>,
     frame: Vec<FrameChunk>,
     /// The segment in each access site's inline cache, once it is filled.
     cached: Vec<Option<usize>>,
@@ -66,9 +68,10 @@ enum CacheFill {
 }
 
 impl CodeInstance {
-    pub(crate) fn new(code: Arc<CompiledRegion>) -> CodeInstance {
+    pub(crate) fn new(code: Arc<CompiledRegion>, number: impl FnMut(&[i64]) -> usize) -> CodeInstance {
         let (frame, cached) = (code.frame.clone(), vec![None; code.sites.len()]);
-        CodeInstance { code, frame, cached, records: Vec::new(), diverged_late: 0 }
+        let patterns = code.patterns.iter().map(Vec::as_slice).map(number).collect();
+        CodeInstance { code, patterns, frame, cached, records: Vec::new(), diverged_late: 0 }
     }
 
     /// Sets a word of the frame.

@@ -58,7 +58,7 @@ const OLD_SATFINITE: Gate = until((6, 3), (6, 4), 70);
 const DENSE_TF32: Gate = Gate::of(Range::new(Version(7, 0)), Range::until(80, 89), Variants::All);
 
 /// What stands for many choices of a slot.
-pub(crate) const SHORT: &[(&str, &str)] = &[
+pub(crate) static SHORT: &[(&str, &str)] = &[
     (".collector::a::USE", ".collector::a::fill|.collector::a::use|.collector::a::lastuse|.collector::a::discard"),
     (
         ".collector::bN::USE",
@@ -71,7 +71,7 @@ pub(crate) const SHORT: &[(&str, &str)] = &[
 
 /// Every form but those of tensor memory.
 #[rustfmt::skip] // A table.
-pub(crate) const ACCEPTED: &[AcceptedRow] = &[
+pub(crate) static ACCEPTED: &[AcceptedRow] = &[
     row("mma", ".sync .aligned .m8n8k4 .row|.col .row|.col .f16 .f16 .f16 .f16", "4h 2h 2h 4h", since(6, 4, 70)),
     row("mma", ".sync .aligned .m8n8k4 .row|.col .row|.col .f32 .f16 .f16 .f32", "8f 2h 2h 8f", since(6, 4, 70)),
     row("mma", ".sync .aligned .m8n8k4 .row|.col .row|.col .f32 .f16 .f16 .f16", "8f 2h 2h 4h", since(6, 4, 70)),

@@ -69,7 +69,7 @@ pub struct MatrixInstruction {
 }
 
 /// The values of `.kind::`.
-const KINDS: [&str; 7] = ["f16", "tf32", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4", "i8"];
+static KINDS: [&str; 7] = ["f16", "tf32", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4", "i8"];
 
 /// The type of an element.
 fn element(name: &str) -> Option<Element> {

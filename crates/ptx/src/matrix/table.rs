@@ -172,10 +172,10 @@ const WITH_EVIDENCE: [u32; 8] = [70, 75, 80, 86, 89, 90, 100, 120];
 /// Targets of which results of GPUs are stored.
 const WITH_RESULTS: [u32; 6] = [70, 80, 86, 89, 90, 100];
 
-const MMA: &[Family] = &[Family::Mma];
-const WMMA: &[Family] = &[Family::Wmma];
-const WGMMA: &[Family] = &[Family::Wgmma];
-const TCGEN05: &[Family] = &[Family::Tcgen05];
+static MMA: &[Family] = &[Family::Mma];
+static WMMA: &[Family] = &[Family::Wmma];
+static WGMMA: &[Family] = &[Family::Wgmma];
+static TCGEN05: &[Family] = &[Family::Tcgen05];
 
 const K4: Shapes = Shapes::Are(&[[8, 8, 4]]);
 const K8: Shapes = Shapes::Are(&[[16, 8, 8]]);
@@ -213,7 +213,7 @@ const fn scaled(row: UnitRow) -> UnitRow {
 
 /// The rows. The first one that holds is an instruction's.
 #[rustfmt::skip] // A table.
-pub const ROWS: &[UnitRow] = &{
+pub static ROWS: &[UnitRow] = &{
     use Evidence::{Assembler, Hardware, Model};
     use Operands::{Double, F16, Fp6Or4, Fp8, Half, Tf32};
     use Unit::{Chain, ChainThenAdd, TensorShort, UnpackedHalves};

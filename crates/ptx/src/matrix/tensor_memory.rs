@@ -27,7 +27,7 @@ const ANY_MASK: Gate = gate(9, 0, 100, Variants::Specific);
 
 /// Every form of tensor memory.
 #[rustfmt::skip] // A table.
-pub(crate) const TENSOR_MEMORY: &[AcceptedRow] = &[
+pub(crate) static TENSOR_MEMORY: &[AcceptedRow] = &[
     row("tcgen05.mma", ".cta_group::1 .kind::f16|.kind::tf32|.kind::f8f6f4 {.collector::a::USE}", "B B|q q t {4a} p", FAMILY),
     row("tcgen05.mma", ".cta_group::1 .kind::f16|.kind::tf32|.kind::f8f6f4 .ashift {.collector::a::lastuse|.collector::a::discard}", "B B q t {4a} p", FAMILY),
     row("tcgen05.mma", ".cta_group::2 .kind::f16|.kind::tf32|.kind::f8f6f4 {.collector::a::USE}", "B B|q q t {8a} p", FAMILY),

@@ -35,48 +35,48 @@ const fn v(major: u16, minor: u16) -> Version {
 }
 const V1: Version = v(1, 0);
 const V2: Version = v(2, 0);
-const QUOTIENT: &[&str] = &[".approx", ".full", ".ftz", ".rn", ".rz", ".rm", ".rp", ".sat"];
-const FUNCTION: &[&str] = &[".approx", ".ftz", ".sat"];
-const MIN_MAX: &[&str] = &[".ftz", ".NaN", ".xorsign", ".abs", ".relu"];
-const PRODUCT: &[&str] = &[".lo", ".hi", ".wide", ".sat", ".cc"];
+static QUOTIENT: &[&str] = &[".approx", ".full", ".ftz", ".rn", ".rz", ".rm", ".rp", ".sat"];
+static FUNCTION: &[&str] = &[".approx", ".ftz", ".sat"];
+static MIN_MAX: &[&str] = &[".ftz", ".NaN", ".xorsign", ".abs", ".relu"];
+static PRODUCT: &[&str] = &[".lo", ".hi", ".wide", ".sat", ".cc"];
 #[rustfmt::skip] // A table.
-const COMPARISON: &[&str] = &[
+static COMPARISON: &[&str] = &[
     ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu",
     ".num", ".nan", ".and", ".or", ".xor", ".ftz",
 ];
 #[rustfmt::skip] // A table.
-const BARRIER: &[&str] = &[
+static BARRIER: &[&str] = &[
     ".sync", ".arrive", ".red", ".popc", ".and", ".or", ".cta", ".aligned", ".warp", ".cluster", ".wait", ".release",
     ".acquire", ".relaxed",
 ];
 #[rustfmt::skip] // A table.
-const COPY: &[&str] = &[
+static COPY: &[&str] = &[
     ".async", ".ca", ".cg", ".commit_group", ".wait_group", ".wait_all", ".mbarrier", ".arrive", ".noinc", ".bulk",
     ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2",
 ];
-const ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
+static ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
 #[rustfmt::skip] // A table.
-const REDUCTION: &[&str] = &[
+static REDUCTION: &[&str] = &[
     ".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max", ".async", ".mbarrier::complete_tx::bytes",
 ];
-const VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
-const VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
-const VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
+static VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
+static VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
+static VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
 #[rustfmt::skip] // A table.
-const TEXTURE: &[&str] = &[".1d", ".2d", ".3d", ".a1d", ".a2d", ".v4", ".base", ".level", ".grad", ".r", ".g", ".b", ".a"];
+static TEXTURE: &[&str] = &[".1d", ".2d", ".3d", ".a1d", ".a2d", ".v4", ".base", ".level", ".grad", ".r", ".g", ".b", ".a"];
 #[rustfmt::skip] // A table.
-const SURFACE: &[&str] = &[
+static SURFACE: &[&str] = &[
     ".b", ".p", ".1d", ".2d", ".3d", ".a1d", ".a2d", ".v2", ".v4", ".trap", ".clamp", ".zero", ".ca", ".cg", ".cs", ".cv",
     ".wb", ".wt", ".add", ".min", ".max", ".and", ".or",
 ];
-const IMAGE_PROPERTY: &[&str] =
+static IMAGE_PROPERTY: &[&str] =
     &[".width", ".height", ".depth", ".array_size", ".normalized_coords", ".num_mipmap_levels", ".level"];
-const PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
+static PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
 
 /// Every opcode of PTX 1.0 to 9.x, sorted. The gates are what the assembler takes, asked for versions from 4.0 and
 /// targets from sm_50; older ones are the manual's.
 #[rustfmt::skip] // One row an opcode.
-pub(crate) const OPCODES: &[Opcode] = &[
+pub(crate) static OPCODES: &[Opcode] = &[
     op("abs", "d, a", &[".ftz"], V1, 10, Integer(IntegerOp::Abs)).float(Sign { negate: false }),
     op("activemask", "d", &[], v(6, 2), 30, ActiveMask),
     op("add", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: false, carries: false }).forms(ADD_FORMS),

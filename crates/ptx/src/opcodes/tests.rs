@@ -30,7 +30,7 @@ fn every_form_is_its_opcodes() {
 
 /// A statement of each opcode that is lowered; several where its first type decides.
 #[rustfmt::skip] // A table.
-const SAMPLES: &[&str] = &[
+static SAMPLES: &[&str] = &[
     "abs.s32 %r1, %r2;", "abs.f32 %f1, %f2;", "activemask.b32 %r1;", "add.s32 %r1, %r2, %r3;", "add.f32 %f1, %f2, %f3;",
     "addc.u32 %r1, %r2, %r3;", "alloca.u64 %x1, %x2, 16;", "and.b32 %r1, %r2, %r3;", "applypriority.global.L2::evict_normal [%x1], 128;",
     "atom.global.add.u32 %r1, [%x1], %r2;", "bar.sync 0;", "barrier.sync 0;", "bfe.u32 %r1, %r2, %r3, %r4;",

@@ -12,7 +12,7 @@ const FUSED: &str = "PTX ISA, add and sub: mul/add sequences with no rounding mo
 
 /// Every rule that findings of this language name.
 #[rustfmt::skip] // A rule a line.
-pub const RULES: &[Rule] = &[
+pub static RULES: &[Rule] = &[
     Rule::error("PTX0001", "a module is directives and statements in PTX's grammar", SYNTAX),
     Rule::error("PTX0002", "a string ends on its line, a comment before the end of the text", "PTX ISA, 4.2 comments"),
     Rule::error("PTX0003", "brackets are nested 64 deep at most", "a limit of this parser"),

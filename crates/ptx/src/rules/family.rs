@@ -15,7 +15,7 @@ const FTZ_VERSION: Version = Version(1, 4);
 /// later target, but there knows two directions only.
 const F64_ACCEPTED_FROM: u32 = 10;
 const F64_TARGET: u32 = 13;
-const F64_BEFORE: [&str; 2] = [".rn", ".rz"];
+static F64_BEFORE: [&str; 2] = [".rn", ".rz"];
 
 /// The PTX that warns of a `mad.f32` without its rounding modifier; older ones are silent.
 const MAD_WARNS: Version = Version(3, 1);

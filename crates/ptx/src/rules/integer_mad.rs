@@ -10,7 +10,7 @@ use roundonce_isa::{Finding, Form, Mismatch};
 pub(super) const RULE: &str = "PTX ISA, 9.7.1 integer arithmetic instructions: mad";
 
 /// Which part of an integer product `mad` takes.
-pub(super) const PARTS_OF_PRODUCT: &[&str] = &[".hi", ".lo", ".wide"];
+pub(super) static PARTS_OF_PRODUCT: &[&str] = &[".hi", ".lo", ".wide"];
 
 /// What is wrong with the modifiers of an integer `mad`: the word, and what was expected.
 pub(super) fn check(modifiers: &[&str]) -> Option<(Option<usize>, String)> {

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 /// How many spellings a message lists.
 const LISTED: usize = 3;
 /// How an operand is called in messages.
-const NAMES: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
+static NAMES: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 const TENSOR_MEMORY_OPCODE: &str = "tcgen05";
 /// How many columns of tensor memory are allocated at once.
 const COLUMNS: &[i64] = &[32, 64, 128, 256, 512];

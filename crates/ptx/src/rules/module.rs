@@ -9,7 +9,7 @@ use roundonce_isa::{Finding, SmTarget, Version};
 pub(super) const NEWEST: Version = Version(9, 5);
 
 /// The last minor version of each major one.
-const LAST_MINOR: &[Version] = &[
+static LAST_MINOR: &[Version] = &[
     Version(1, 5),
     Version(2, 3),
     Version(3, 2),
@@ -24,7 +24,7 @@ const LAST_MINOR: &[Version] = &[
 /// Every target and the first PTX that has it. As the assembler accepts them; the document's own table leaves out
 /// sm_21 and names sm_110 where older documents say sm_101.
 #[rustfmt::skip] // A table.
-const TARGETS: &[(&str, Version)] = &[
+static TARGETS: &[(&str, Version)] = &[
     ("10", Version(1, 0)), ("11", Version(1, 0)), ("12", Version(1, 2)), ("13", Version(1, 2)),
     ("20", Version(2, 0)), ("21", Version(2, 0)),
     ("30", Version(3, 0)), ("32", Version(4, 0)), ("35", Version(3, 1)), ("37", Version(4, 1)),
@@ -61,11 +61,11 @@ pub fn first_version(target: SmTarget) -> Option<Version> {
 
 /// Targets that end: the last assembler that has them, 12.9, reads up to this PTX. Later ones read a module that names
 /// them, but only for another GPU.
-const ENDED: &[&str] = &["50", "52", "53", "60", "61", "62", "70", "72", "101", "101a", "101f"];
+static ENDED: &[&str] = &["50", "52", "53", "60", "61", "62", "70", "72", "101", "101a", "101f"];
 const ENDED_AFTER: Version = Version(8, 8);
 
 /// What a `.target` may say beside an architecture.
-const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+static TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
 /// The first target with f64 in hardware: from it on, `map_f64_to_f32` is an error.
 const F64_TARGET: u32 = 13;

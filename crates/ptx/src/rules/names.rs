@@ -2,7 +2,7 @@
 
 /// Special registers without a number in their names.
 #[rustfmt::skip] // A table.
-const SPECIAL: &[&str] = &[
+static SPECIAL: &[&str] = &[
     "%tid", "%ntid", "%laneid", "%warpid", "%nwarpid", "%ctaid", "%nctaid", "%smid", "%nsmid", "%gridid",
     "%is_explicit_cluster", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank",
     "%cluster_nctarank", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",

@@ -14,7 +14,7 @@ use crate::video::{Selector, lanes};
 use roundonce_isa::Finding;
 
 /// Sources as messages name them.
-const SOURCES: [&str; 6] = ["a", "b", "c", "e", "f", "g"];
+static SOURCES: [&str; 6] = ["a", "b", "c", "e", "f", "g"];
 
 /// The type of twice the bits.
 fn widened(ty: &str) -> &str {
@@ -57,7 +57,7 @@ pub(super) const MIXED: (&str, &str) = (
     "registers of several types in braces",
     "the registers of a vector are of one width, and of one kind where they are not of bits",
 );
-const WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
+static WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
 
 /// A special register of several numbers where one is wanted: what was found, and help.
 fn vector_without_component(name: &str) -> (String, String) {

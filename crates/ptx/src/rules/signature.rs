@@ -10,7 +10,7 @@ use roundonce_isa::Finding;
 use std::rc::Rc;
 
 /// Modifiers that the assembler takes twice as once.
-const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".approx", ".sync", ".uni", ".shiftamt"];
+static REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".approx", ".sync", ".uni", ".shiftamt"];
 
 /// A spelling that fits a signature.
 pub(super) struct BySignature<'a> {

@@ -17,7 +17,7 @@ const OF_FLOATS_LATER: Gate = Gate::of(Range::new(Version(8, 8)), Range::until(1
 
 /// Every row.
 #[rustfmt::skip] // One row a form.
-pub(super) const ROWS: &[Row] = &[
+pub(super) static ROWS: &[Row] = &[
     // Memory.
     row("ld", "{.weak} {lspace} {ld-cop} {evict1} {evict2} {fetch} {hint} {vec} data", "=0~< A ?h", ANY),
     row("ld", "{.weak} {lspace} {ld-cop} {evict1} {fetch} {hint} .b128", "=0~ A ?h", ANY),

@@ -47,7 +47,7 @@ const SM_120: Gate = Gate::of(Range::new(Version(9, 5)), Range::until(120, 121),
 
 /// Alternatives that many rows have.
 #[rustfmt::skip] // A table.
-pub(super) const SETS: &[(&str, &str)] = &[
+pub(super) static SETS: &[(&str, &str)] = &[
     ("int", ".u16 .u32 .u64 .s16 .s32 .s64"),
     ("signed", ".s16 .s32 .s64"),
     ("bits", ".b16 .b32 .b64"),
@@ -93,7 +93,7 @@ pub(super) const GENERIC: &str = ".generic";
 
 /// Modifiers that need more than their opcode, whatever else is written.
 #[rustfmt::skip] // A table.
-pub(super) const WORDS: &[WordGate] = &[
+pub(super) static WORDS: &[WordGate] = &[
     word("abs neg min max setp set slct cvt", ".ftz", WRITTEN),
     word("ld st atom red", GENERIC, FERMI),
     word("ld st", ".volatile", since(1, 1, 0)),
@@ -122,14 +122,14 @@ pub(super) const WORDS: &[WordGate] = &[
 
 /// Words that make another instruction of an opcode, which has no rows here.
 #[rustfmt::skip] // A table.
-pub(super) const ELSEWHERE: &[(&str, &str)] = &[
+pub(super) static ELSEWHERE: &[(&str, &str)] = &[
     ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"), ("cp", ".bulk"),
     ("fence", ".tensormap"), ("fence", ".async::generic"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
 ];
 
 /// Every row.
 #[rustfmt::skip] // One row a form.
-pub(super) const ROWS: &[Row] = &[
+pub(super) static ROWS: &[Row] = &[
     // Integers.
     row("add sub", "int", "=0 0 0", ANY),
     row("add sub", ".sat .s32", "=0 0 0", ANY),

@@ -30,12 +30,12 @@ const fn test_only(name: &'static str, top: u16) -> Row {
     Row::new(name, top, 0xfff0, &[], &[CC_TEST])
 }
 const DEPBAR_SET: OperandField = OperandField::new(Kind::Set(at(0, 6))).omit(0);
-const TRAPS: [&str; 8] = [".DRAIN_ILLEGAL", ".CAL", ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET", ".???7"];
-const TRAPS_50: [&str; 8] = renamed(TRAPS, &[(6, ".???6")]);
+static TRAPS: [&str; 8] = [".DRAIN_ILLEGAL", ".CAL", ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET", ".???7"];
+static TRAPS_50: [&str; 8] = renamed(TRAPS, &[(6, ".???6")]);
 const fn trap(texts: &'static [&'static str]) -> Slot {
     Slot::new("mode", at(6, 3), texts)
 }
-const TRAP_NUMBER: &[OperandField] = &[hex(20, 20).omit(0)];
+static TRAP_NUMBER: &[OperandField] = &[hex(20, 20).omit(0)];
 const fn bpt(modifiers: &'static [Slot]) -> Row {
     Row::new("BPT", 0xe3a0, 0xfff0, modifiers, TRAP_NUMBER).unguarded()
 }
@@ -54,7 +54,7 @@ macro_rules! barrier {
 }
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     &[direct("BRA", 0xe240, &[u(7), lmt(6)], &[CC_TEST, RELATIVE]), from_constant("BRA", 0xe240, &[u(7), lmt(6)], &[CC_TEST, BYTES])],
     &[direct("BRX", 0xe250, &[lmt(6)], &[CC_TEST, plus(24)]), from_constant("BRX", 0xe250, &[lmt(6)], &[CC_TEST, INDEXED])],
     &[direct("JMP", 0xe210, &[u(7), lmt(6)], &[CC_TEST, ABSOLUTE]), from_constant("JMP", 0xe210, &[u(7), lmt(6)], &[CC_TEST, BYTES])],

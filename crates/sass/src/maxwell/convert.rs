@@ -46,7 +46,7 @@ macro_rules! other {
 }
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     same!(0b0000 F32 C), same!(0b0101 F16 S .suffix(h1(41))), same!(0b1010 F32 C), same!(0b1111 F64 C),
     other!("F2F" 0x5ca8 0x4ca8 0x38a8 0 F32 C [ftz(44), FLOAT_TO, FLOAT_FROM, rnd(39), sat(50)]),
     other!("F2F" 0x5ca8 0x4ca8 0x38a8 1 F16 S [ftz(44), FLOAT_TO, FLOAT_FROM, rnd(39), sat(50)] .suffix(h1(41))),

@@ -39,7 +39,7 @@ const PUBLIC: &str = "Maxwell SASS, public assemblers";
 
 /// The arithmetic of the rows, in the order in which it is listed.
 #[rustfmt::skip] // Columns, so that rows can be compared.
-pub const ARITHMETIC: [Arithmetic; 6] = [
+pub static ARITHMETIC: [Arithmetic; 6] = [
     Arithmetic {
         name: "FFMA", recipe: recipe(ArithOp::MulAdd), slots: &[FMZ, RND, SAT, CC],
         operands: "Rd{.CC}, {-}Ra, {-}Sb, {-}Sc", long_immediate: Some("FFMA32I"), source: MANUAL,
@@ -83,7 +83,7 @@ const FCMP: Slot = Slot::new(
     ],
 );
 const NDV: Slot = Slot::new("ndv", at(38, 1), &["", ".NDV"]);
-const FUNCTIONS: [&str; 16] = [
+static FUNCTIONS: [&str; 16] = [
     ".COS",
     ".SIN",
     ".EX2",
@@ -101,8 +101,8 @@ const FUNCTIONS: [&str; 16] = [
     ".INVALIDMUFUOPCODEE",
     ".INVALIDMUFUOPCODEF",
 ];
-const FUNCTIONS_50: [&str; 16] = renamed(FUNCTIONS, &[(8, ".INVALIDMUFUOPCODE8")]);
-const FUNCTION_OPERANDS: &[OperandField] = &[RD, register(8).neg(48).abs(46)];
+static FUNCTIONS_50: [&str; 16] = renamed(FUNCTIONS, &[(8, ".INVALIDMUFUOPCODE8")]);
+static FUNCTION_OPERANDS: &[OperandField] = &[RD, register(8).neg(48).abs(46)];
 const fn mufu(modifiers: &'static [Slot]) -> Row {
     Row::new("MUFU", 0x5080, 0xfff8, modifiers, FUNCTION_OPERANDS).variable()
 }
@@ -113,7 +113,7 @@ const FCHK: Slot = Slot::new("function", at(39, 6), &[".DIVIDE"]).numbered(".INV
 const RRO: Slot = Slot::new("function", at(39, 1), &[".SINCOS", ".EX2"]);
 
 #[rustfmt::skip] // One mnemonic a paragraph, its operands in columns.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     rows4!("FFMA" 0xff80 0x5980 0x4980 0x5180 0x3280 F32 [fmz(53), rnd(51), sat(50)] [RD.cc(47), RA] {.neg(48)} {.neg(49)}
         .lowering(arithmetic(0))),
     &[Row::new("FFMA32I", 0x0c00, 0xfc00, &[fmz(53), sat(55)], &[RD.cc(52), RA.neg(56), F32_LONG, RD.neg(57).reuse(4)])

@@ -5,7 +5,7 @@ use crate::generation::Generation;
 use crate::row::{Row, Slot};
 
 const HSET2_BOOL: Slot = Slot::new("bool", at(45, 2), &[".AND", ".OR", ".XOR", ".???3"]);
-const H_AND: &[&str] = &["", ".H_AND"];
+static H_AND: &[&str] = &["", ".H_AND"];
 
 const fn row(
     name: &'static str,
@@ -18,7 +18,7 @@ const fn row(
 }
 
 #[rustfmt::skip] // Columns.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     &[
         row("HFMA2", 0x5d00, 0xfff8, &[merge(49), fmz_half(37), sat(32)],
             &[RD, RA.suffix(packed(47)), RB.neg(31).suffix(packed(28)), RC.neg(30).suffix(packed(35))]),

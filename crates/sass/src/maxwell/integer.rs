@@ -19,9 +19,9 @@ const SHIFT_3: Slot = Slot::new("shift", at(37, 2), &["", ".RS", ".LS", ".???3"]
 const FUNNEL: Slot = Slot::new("type", at(37, 2), &["", ".INVALIDMAXSHIFT3", ".U64", ".S64"]);
 const FUNNEL_PART: Slot = Slot::new("part", at(48, 2), &["", ".HI", ".X", ".XHI"]);
 const XMAD_TYPES: Slot = Slot::new("type", at(48, 2), &["", ".S16.U16", ".U16.S16", ".S16.S16"]);
-const XMAD_3: &[&str] = &["", ".CLO", ".CHI", ".CSFU", ".CBCC", ".???5", ".???6", ".???7"];
-const PSL: &[&str] = &["", ".PSL"];
-const MRG: &[&str] = &["", ".MRG"];
+static XMAD_3: &[&str] = &["", ".CLO", ".CHI", ".CSFU", ".CBCC", ".???5", ".???6", ".???7"];
+static PSL: &[&str] = &["", ".PSL"];
+static MRG: &[&str] = &["", ".MRG"];
 const fn psl(low: u8) -> Slot {
     Slot::new("psl", at(low, 1), PSL)
 }
@@ -74,7 +74,7 @@ const IDP: Slot = Slot::new("mode", at(48, 1).and(50, 1), &[".4A", ".2A.LO", "",
 const NO_IDP: &[(u64, u64)] = &[(5 << 48, 4 << 48)];
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     rows3!("IADD" 0xfff8 0x5c10 0x4c10 0x3810 I20 [po(48), sat(50), x(43)] [RD.cc(47), RA.neg_high(48)] {.neg_low(48)} []),
     &[Row::new("IADD32I", 0x1c00, 0xfe00, &[IADD32I_PO, sat(54), x(53)], &[RD.cc(52), RA.sign(IADD32I_NEG), I32]).refuse(&[(3 << 55, 1 << 55)])],
     &[
@@ -140,4 +140,4 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("IDP", 0x53d8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, CONSTANT, RC]).since(Generation::Sm61).refuse(NO_IDP).variable(),
     ],
 ];
-const IDP_TYPES: &[&str] = &[".U8.U8", ".S8.U8", ".U16.U8", ".S16.U8", ".U8.S8", ".S8.S8", ".U16.S8", ".S16.S8"];
+static IDP_TYPES: &[&str] = &[".U8.U8", ".S8.U8", ".U16.U8", ".S16.U8", ".U8.S8", ".S8.S8", ".U16.S8", ".S16.S8"];

@@ -4,7 +4,7 @@ use super::words::*;
 use crate::generation::Generation::{Sm50, Sm52, Sm60};
 use crate::row::{Kind, NUMBERED, OperandField, Row, Slot};
 
-const SHARED_SIZE: &[&str] = &[
+static SHARED_SIZE: &[&str] = &[
     ".U8",
     ".S8",
     ".U16",
@@ -39,15 +39,15 @@ const fn atomic_op(low: u8) -> Slot {
 const fn red_op(low: u8) -> Slot {
     Slot::new("op", at(low, 3), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"])
 }
-const TYPES: [&str; 8] = ["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7"];
-const TYPES_50: [&str; 8] = renamed(TYPES, &[(4, ".U128"), (6, ".INVALIDATOMICSIZE6")]);
-const TYPES_52: [&str; 8] = renamed(TYPES, &[(4, ".F16x2.FTZ.RN"), (6, ".INVALIDATOMICSIZE6")]);
+static TYPES: [&str; 8] = ["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7"];
+static TYPES_50: [&str; 8] = renamed(TYPES, &[(4, ".U128"), (6, ".INVALIDATOMICSIZE6")]);
+static TYPES_52: [&str; 8] = renamed(TYPES, &[(4, ".F16x2.FTZ.RN"), (6, ".INVALIDATOMICSIZE6")]);
 const fn atomic_type(low: u8, texts: &'static [&'static str]) -> Slot {
     Slot::new("type", at(low, 3), texts)
 }
-const ATOM: &[OperandField] = &[RD, memory(28, 20, 0), register(20)];
-const ATOM_DONE: &[OperandField] = &[inverted(41), RD, memory(0, 0, 0), register(20)];
-const RED: &[OperandField] = &[memory(28, 20, 0), RD];
+static ATOM: &[OperandField] = &[RD, memory(28, 20, 0), register(20)];
+static ATOM_DONE: &[OperandField] = &[inverted(41), RD, memory(0, 0, 0), register(20)];
+static RED: &[OperandField] = &[memory(28, 20, 0), RD];
 const fn atom(modifiers: &'static [Slot]) -> Row {
     Row::new("ATOM", 0xed00, 0xff00, modifiers, ATOM).variable()
 }
@@ -117,7 +117,7 @@ const IPA_MODE: Slot = Slot::new("mode", at(54, 2), &[".PASS", "", ".CONSTANT", 
 const IPA_PLACE: Slot = Slot::new("place", at(52, 2), &["", ".CENTROID", ".OFFSET", ".INVALID"]);
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     &[Row::new("LD", 0x8000, 0xe000, &[e(52), load(56), size_u(53)], &[RD, memory(20, 32, 0), optional(58)]).variable()],
     &[Row::new("ST", 0xa000, 0xe000, &[e(52), store(56), size(53)], &[memory(20, 32, 0), RD, optional(58)]).variable()],
     &[

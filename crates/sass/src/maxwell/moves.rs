@@ -19,7 +19,7 @@ const fn s2r(operands: &'static [OperandField]) -> Row {
 const fn cs2r(operands: &'static [OperandField]) -> Row {
     Row::new("CS2R", 0x50c8, 0xfff8, &[], operands)
 }
-const PR: &[&str] = &["PR", "CC"];
+static PR: &[&str] = &["PR", "CC"];
 const WHICH: OperandField = named(Slot::new("which", at(40, 1), PR));
 const CC: OperandField = named(fixed(&["CC"]));
 const CC_CMP: Slot = Slot::new("cmp", at(8, 5), super::special::CC_MODIFIERS);
@@ -42,7 +42,7 @@ const fn shfl(lane_immediate: u64, clamp_immediate: u64, operands: &'static [Ope
 }
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     rows3!("MOV" 0xfff8 0x5c98 0x4c98 0x3898 I20 [] [RD] {} [BYTES] .lowering(Lowering::Move)),
     &[Row::new("MOV32I", 0x0100, 0xfff0, &[], &[RD, H32, hex(12, 4).omit(0xf)]).lowering(Lowering::Move)],
     rows3!("SEL" 0xfff8 0x5ca0 0x4ca0 0x38a0 I20 [] [RD, RA] {} [P39]),

@@ -5,7 +5,7 @@ use crate::row::NUMBERED;
 
 /// The special registers, as far as they have a name.
 #[rustfmt::skip] // By their numbers.
-pub(super) const SPECIAL_REGISTERS: [&str; 100] = [
+pub(super) static SPECIAL_REGISTERS: [&str; 100] = [
     "SR_LANEID", "SR_CLOCK", "SR_VIRTCFG", "SR_VIRTID", "SR_PM0", "SR_PM1", "SR_PM2", "SR_PM3", "SR_PM4",
     "SR_PM5", "SR_PM6", "SR_PM7", NUMBERED, NUMBERED, NUMBERED, "SR_ORDERING_TICKET", "SR_PRIM_TYPE",
     "SR_INVOCATION_ID", "SR_Y_DIRECTION", "SR_THREAD_KILL", "SM_SHADER_TYPE", "SR_DIRECTCBEWRITEADDRESSLOW",
@@ -25,14 +25,14 @@ pub(super) const SPECIAL_REGISTERS: [&str; 100] = [
 ];
 
 /// Those of sm_52 and sm_53.
-pub(super) const OLDER_SPECIAL_REGISTERS: [&str; 100] =
+pub(super) static OLDER_SPECIAL_REGISTERS: [&str; 100] =
     renamed(SPECIAL_REGISTERS, &[(44, NUMBERED), (45, NUMBERED), (46, NUMBERED), (47, NUMBERED), (62, "SR_CTXADDR")]);
 /// Those of sm_50.
-pub(super) const OLDEST_SPECIAL_REGISTERS: [&str; 100] = renamed(OLDER_SPECIAL_REGISTERS, &[(15, NUMBERED)]);
+pub(super) static OLDEST_SPECIAL_REGISTERS: [&str; 100] = renamed(OLDER_SPECIAL_REGISTERS, &[(15, NUMBERED)]);
 
 /// The conditions on the condition codes, as modifiers.
 #[rustfmt::skip] // By their numbers.
-pub(super) const CC_MODIFIERS: &[&str] = &[
+pub(super) static CC_MODIFIERS: &[&str] = &[
     ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN", ".LTU", ".EQU", ".LEU", ".GTU", ".NEU",
     ".GEU", ".T", ".OFF", ".LO", ".SFF", ".LS", ".HI", ".SFT", ".HS", ".OFT", ".CSM_TA", ".CSM_TR", ".CSM_MX",
     ".FCSM_TA", ".FCSM_TR", ".FCSM_MX", ".RLE", ".RGT",

@@ -25,9 +25,9 @@ const fn red_op(low: u8) -> Slot {
 const fn kind(low: u8, texts: &'static [&'static str]) -> Slot {
     Slot::new("type", at(low, 3), texts)
 }
-const TYPES: [&str; 8] = ["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".SD32", ".SD64"];
-const TYPES_50: [&str; 8] = renamed(TYPES, &[(4, ".INVALIDATOMICSIZE4")]);
-const TYPES_52: [&str; 8] = renamed(TYPES, &[(4, ".F16x2.FTZ.RN")]);
+static TYPES: [&str; 8] = ["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".SD32", ".SD64"];
+static TYPES_50: [&str; 8] = renamed(TYPES, &[(4, ".INVALIDATOMICSIZE4")]);
+static TYPES_52: [&str; 8] = renamed(TYPES, &[(4, ".F16x2.FTZ.RN")]);
 const P: Slot = fixed(&[".P"]);
 const D: Slot = fixed(&[".D"]);
 const CAS: Slot = fixed(&[".CAS"]);
@@ -129,7 +129,7 @@ macro_rules! done {
 }
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     typed!(&TYPES, Sm60 to Sm61),
     done!(&TYPES, Sm60 to Sm61),
     typed!(&TYPES_52, Sm52 to Sm52),

@@ -4,8 +4,8 @@ use super::words::*;
 use crate::generation::Generation::{Sm50, Sm52, Sm60};
 use crate::row::{NUMBERED, OperandField, Row, Slot};
 
-const LOD: &[&str] = &["", ".LZ", ".LB", ".LL", ".INVALIDBLOD4", ".INVALIDBLOD5", ".LBA", ".LLA"];
-const OFFSETS: &[&str] = &["", ".AOFFI", ".PTP", ".INVALIDBTOFF03"];
+static LOD: &[&str] = &["", ".LZ", ".LB", ".LL", ".INVALIDBLOD4", ".INVALIDBLOD5", ".LBA", ".LLA"];
+static OFFSETS: &[&str] = &["", ".AOFFI", ".PTP", ".INVALIDBTOFF03"];
 const fn lod(low: u8) -> Slot {
     Slot::new("lod", at(low, 3), LOD)
 }
@@ -79,7 +79,7 @@ const TLDS_DIM: OperandField = named(Slot::new(
 ));
 /// What TXQ asks for; those without a name are numbered.
 #[rustfmt::skip] // By their values.
-const QUERIES: &[&str] = &[
+static QUERIES: &[&str] = &[
     NUMBERED, "TEX_HEADER_DIMENSION", "TEX_HEADER_TEXTURE_TYPE", NUMBERED, NUMBERED, "TEX_HEADER_SAMPLER_POS",
     "3", NUMBERED, "4", NUMBERED, "5", NUMBERED, "6", NUMBERED, "7", NUMBERED, "TEX_SAMPLER_FILTER", NUMBERED,
     "TEX_SAMPLER_LOD", NUMBERED, "TEX_SAMPLER_WRAP", NUMBERED, "TEX_SAMPLER_BORDER_COLOR", NUMBERED, "12",
@@ -106,15 +106,15 @@ const THREE_OR_FOUR: OperandField = named(Slot::new(
 ));
 
 /// sm_50 to sm_53 print `.NDV`, later GPUs do not.
-const TLD4_NDV: &[Slot] = &[component(56), offsets(54), dc(50), ndv(35), nodep(49)];
-const TLD4_B_NDV: &[Slot] = &[component(38), B, offsets(36), dc(50), ndv(35), nodep(49)];
-const TLD: &[Slot] = &[zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
-const TLD_B: &[Slot] = &[B, zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
-const TLD4S: &[Slot] =
+static TLD4_NDV: &[Slot] = &[component(56), offsets(54), dc(50), ndv(35), nodep(49)];
+static TLD4_B_NDV: &[Slot] = &[component(38), B, offsets(36), dc(50), ndv(35), nodep(49)];
+static TLD: &[Slot] = &[zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
+static TLD_B: &[Slot] = &[B, zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
+static TLD4S: &[Slot] =
     &[Slot::new("format", at(54, 2), &["", NUMBERED, ".F16", ".F16.RTZ"]), component(52), aoffi(51), dc(50), nodep(49)];
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     &[
         // sm_50 knows no predicate and no `.LC`, and no 16-bit results of the short forms.
         Row::new("TEX", 0xc000, 0xf800, &[lod(55), aoffi(54), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).when(at(51, 3), 7).when(at(58, 1), 0).variable().until(Sm50),

@@ -4,7 +4,7 @@ use super::words::*;
 use crate::generation::Generation::Sm52;
 use crate::row::{OperandField, Row, Slot};
 
-const TYPES: &[&str] = &[
+static TYPES: &[&str] = &[
     ".U8",
     ".U8",
     ".U8",
@@ -22,8 +22,8 @@ const TYPES: &[&str] = &[
     ".S32",
     ".INVALIDSEL7",
 ];
-const PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", "", "", ".B1", ".B2", ".B3", "", ".H1", "", ""];
-const COUNT_PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", ""];
+static PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", "", "", ".B1", ".B2", ".B3", "", ".H1", "", ""];
+static COUNT_PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", ""];
 const A_BITS: crate::row::Bits = at(36, 3).and(48, 1);
 const B_BITS: crate::row::Bits = at(28, 3).and(49, 1);
 const A_TYPE: Slot = Slot::new("a_type", A_BITS, TYPES);
@@ -131,7 +131,7 @@ const FOUR_MASK: Slot = Slot::new(
 );
 
 #[rustfmt::skip] // One mnemonic a paragraph.
-pub(super) const ROWS: &[&[Row]] = &[
+pub(super) static ROWS: &[&[Row]] = &[
     &[
         Row::new("VADD", 0x2000, 0xfc00, &[UD, po(56), sat(55), MERGE], &[D, A.neg_high(56), RB.neg_low(56), RC]).when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6),
         Row::new("VADD", 0x2000, 0xfc00, &[UD, A_TYPE, B_TYPE, po(56), sat(55), MERGE], &[D, A.neg_high(56), B.neg_low(56), RC]).when(at(50, 1), 1),

@@ -143,7 +143,7 @@ pub(super) const fn fixed(text: &'static [&'static str]) -> Slot {
 
 /// The condition codes that a branch asks for; nothing where it asks for none.
 pub(super) const CC_TEST: OperandField = named(Slot::new("cc", at(0, 5), CC_TEXTS));
-pub(super) const CC_TEXTS: &[&str] = &[
+pub(super) static CC_TEXTS: &[&str] = &[
     "CC.F",
     "CC.LT",
     "CC.EQ",

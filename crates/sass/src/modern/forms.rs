@@ -83,7 +83,7 @@ const fn row(
 
 /// Every arithmetic form.
 #[rustfmt::skip] // One row a form.
-pub const FORMS: &[Form] = &[
+pub static FORMS: &[Form] = &[
     row("FFMA", &[FMZ_PART, RND_PART, SAT_PART], MUL_ADD, SM_70, recipe(FUSED, Format::F32), ""),
     row("FADD", &[FTZ_PART, RND_PART, SAT_PART], ADD, SM_70, recipe(SUM, Format::F32), ""),
     row("FMUL", &[FLUSHED, RND_PART, SAT_PART], MUL, SM_70, recipe(PRODUCT, Format::F32), ""),

@@ -5,7 +5,7 @@ use super::target::Generation;
 /// The opcode's 12 bits, the generations whose bits are set (the oldest the lowest), and the mnemonic, by opcode.
 /// Source: cubins of the kernels in `tests/kernels` as NVIDIA's disassembler prints them (`dev/sass/modern.py names`).
 #[rustfmt::skip] // Four a line.
-const NAMES: &[(u16, u8, &str)] = &[
+static NAMES: &[(u16, u8, &str)] = &[
     (0x202, 0xff, "MOV"), (0x207, 0xff, "SEL"), (0x209, 0xff, "FMNMX"), (0x20b, 0xff, "FSETP"),
     (0x20c, 0xff, "ISETP"), (0x210, 0xff, "IADD3"), (0x211, 0xff, "LEA"), (0x212, 0xff, "LOP3"),
     (0x213, 0xff, "IABS"), (0x215, 0x7f, "VABSDIFF4"), (0x217, 0xce, "IMNMX"), (0x219, 0xff, "SHF"),

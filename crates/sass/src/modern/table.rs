@@ -42,7 +42,7 @@ const ONLY_120: Generations = Generations::since(Generation::Consumer);
 
 pub(super) const FLUSH: Choice = choice(".FTZ", Effect::Flush);
 const MULTIPLY_ZERO: Choice = choice(".FMZ", Effect::FlushAndZeroDominate);
-const FMZ_TEXTS: &[&str] = &["", ".FMZ", ".FTZ", ".INVALID3"];
+static FMZ_TEXTS: &[&str] = &["", ".FMZ", ".FTZ", ".INVALID3"];
 /// Of a fused multiply-add.
 pub(super) const FMZ: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH, MULTIPLY_ZERO]);
 /// Where nothing says what `.FMZ` does.
@@ -87,26 +87,26 @@ const fn selector(
     Selector { role, place, bits, texts, generations, on_immediate: false }
 }
 
-const HIGH: &[&str] = &["", ".H1"];
+static HIGH: &[&str] = &["", ".H1"];
 /// Which half of the register is the factor.
-const MIXED_HALVES: &[Selector] = &[
+static MIXED_HALVES: &[Selector] = &[
     selector(Role::A, Place::A, &[83], HIGH, ALL),
     selector(Role::B, Place::Wide, &[84], HIGH, ALL),
     selector(Role::B, Place::Y, &[84], HIGH, ALL),
 ];
 
-const HALVES: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1"];
-const HALVES_90: &[&str] = &["", ".INVALID1", ".H0_H0", ".H1_H1"];
-const HALVES_NEGATED: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
-const HALF_A: [Selector; 2] = [
+static HALVES: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1"];
+static HALVES_90: &[&str] = &["", ".INVALID1", ".H0_H0", ".H1_H1"];
+static HALVES_NEGATED: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
+static HALF_A: [Selector; 2] = [
     selector(Role::A, Place::A, &[74, 75], HALVES, BEFORE_90),
     selector(Role::A, Place::A, &[74, 75], HALVES_90, SM_90),
 ];
-const HALF_C: [Selector; 2] = [
+static HALF_C: [Selector; 2] = [
     selector(Role::C, Place::Wide, &[60, 61], HALVES, BEFORE_90),
     selector(Role::C, Place::Wide, &[60, 61], HALVES_90, SM_90),
 ];
-const HALVES_OF_FMA: &[Selector] = &[
+static HALVES_OF_FMA: &[Selector] = &[
     HALF_A[0],
     HALF_A[1],
     selector(Role::B, Place::Wide, &[60, 61], HALVES, BEFORE_86),
@@ -118,17 +118,17 @@ const HALVES_OF_FMA: &[Selector] = &[
     selector(Role::C, Place::Y, &[81, 82], HALVES, BEFORE_90),
     selector(Role::C, Place::Y, &[81, 82], HALVES_90, SM_90),
 ];
-const HALVES_OF_ADD: &[Selector] = &[HALF_A[0], HALF_A[1], HALF_C[0], HALF_C[1]];
-const HALVES_OF_MUL: &[Selector] = &[
+static HALVES_OF_ADD: &[Selector] = &[HALF_A[0], HALF_A[1], HALF_C[0], HALF_C[1]];
+static HALVES_OF_MUL: &[Selector] = &[
     HALF_A[0],
     HALF_A[1],
     selector(Role::B, Place::Wide, &[60, 61], HALVES, BEFORE_90),
     selector(Role::B, Place::Wide, &[60, 61], HALVES_90, SM_90),
 ];
 
-const LANES: &[&str] = &[".F32x2.HI_LO", ".F32x2.LO_HI", ".F32", ".INVALID3"];
-const NP: &[&str] = &["", ".NP"];
-const PAIR_LANES: &[Selector] = &[
+static LANES: &[&str] = &[".F32x2.HI_LO", ".F32x2.LO_HI", ".F32", ".INVALID3"];
+static NP: &[&str] = &["", ".NP"];
+static PAIR_LANES: &[Selector] = &[
     selector(Role::A, Place::A, &[81, 82], LANES, ALL),
     selector(Role::A, Place::A, &[83], NP, ALL),
     selector(Role::B, Place::Wide, &[87, 88], LANES, ALL),
@@ -139,9 +139,9 @@ const PAIR_LANES: &[Selector] = &[
     selector(Role::C, Place::Y, &[86], NP, ALL),
 ];
 
-const MUL_ADD: &[Role] = &[Role::A, Role::B, Role::C];
-const ADD: &[Role] = &[Role::A, Role::C];
-const MUL: &[Role] = &[Role::A, Role::B];
+static MUL_ADD: &[Role] = &[Role::A, Role::B, Role::C];
+static ADD: &[Role] = &[Role::A, Role::C];
+static MUL: &[Role] = &[Role::A, Role::B];
 
 type Forms = &'static [(u8, Generations)];
 const MUL_ADD_FORMS: Forms = &[(1, ALL), (2, ALL), (3, BEFORE_100), (4, ALL), (5, BEFORE_100), (6, SM_75), (7, SM_75)];
@@ -205,13 +205,13 @@ const fn uniform(row: Opcode) -> Opcode {
     Opcode { uniform: true, ..row }
 }
 
-const F32_FMA: &[Modifier] = &[FMZ, RND, SAT];
-const UNIFORM_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND, SAT];
-const F32_ADD: &[Modifier] = &[FTZ, RND, SAT];
-const F32_MUL: &[Modifier] = &[FMZ_UNKNOWN, SCALE, RND, SAT];
-const F64: &[Modifier] = &[RND];
-const MIXED: &[Modifier] = &[BF16, RND, SAT];
-const HALF_FMA: &[Modifier] = &[
+static F32_FMA: &[Modifier] = &[FMZ, RND, SAT];
+static UNIFORM_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND, SAT];
+static F32_ADD: &[Modifier] = &[FTZ, RND, SAT];
+static F32_MUL: &[Modifier] = &[FMZ_UNKNOWN, SCALE, RND, SAT];
+static F64: &[Modifier] = &[RND];
+static MIXED: &[Modifier] = &[BF16, RND, SAT];
+static HALF_FMA: &[Modifier] = &[
     on(BEFORE_80, HALF_TYPE),
     on(SM_80, HALF_TYPE_BF16),
     on(BEFORE_90, FMZ_UNKNOWN),
@@ -219,17 +219,17 @@ const HALF_FMA: &[Modifier] = &[
     on(SM_80, RELU),
     SAT,
 ];
-const HALF_ADD: &[Modifier] = &[on(BEFORE_86, HALF_TYPE), on(SM_90, ADD_TYPE), FTZ, SAT];
-const HALF_SUM_F32: &[Modifier] = &[FTZ, SAT];
-const HALF_MUL: &[Modifier] = &[on(BEFORE_90, HALF_TYPE), on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, SAT];
-const HALF_MMA: &[Modifier] = &[on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, RELU, SAT];
-const PAIR_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND];
-const PAIR_ADD: &[Modifier] = &[FTZ, RND];
-const PAIR_MUL: &[Modifier] = &[FMZ_UNKNOWN, RND];
+static HALF_ADD: &[Modifier] = &[on(BEFORE_86, HALF_TYPE), on(SM_90, ADD_TYPE), FTZ, SAT];
+static HALF_SUM_F32: &[Modifier] = &[FTZ, SAT];
+static HALF_MUL: &[Modifier] = &[on(BEFORE_90, HALF_TYPE), on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, SAT];
+static HALF_MMA: &[Modifier] = &[on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, RELU, SAT];
+static PAIR_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND];
+static PAIR_ADD: &[Modifier] = &[FTZ, RND];
+static PAIR_MUL: &[Modifier] = &[FMZ_UNKNOWN, RND];
 
 /// Every opcode.
 #[rustfmt::skip] // Columns, so that rows can be compared.
-pub const OPCODES: &[Opcode] = &[
+pub static OPCODES: &[Opcode] = &[
     row("FFMA",  0x023, MUL_ADD, MUL_ADD_FORMS, Number::F32, F32_FMA),
     row("FADD",  0x021, ADD,     ADD_FORMS,     Number::F32, F32_ADD),
     row("FMUL",  0x020, MUL,     MUL_FORMS,     Number::F32, F32_MUL),

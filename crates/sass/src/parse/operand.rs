@@ -50,7 +50,7 @@ impl Written {
 }
 
 /// What ends a number: the signs that stand behind an immediate.
-const BEHIND: [(&str, &str); 4] = [(".NEG", "-"), (".INV", "~"), (".ABS", "|"), (".reuse", "")];
+static BEHIND: [(&str, &str); 4] = [(".NEG", "-"), (".INV", "~"), (".ABS", "|"), (".reuse", "")];
 
 impl Cursor<'_> {
     pub(super) fn operand(&mut self) -> Result<Written, Finding> {

@@ -119,7 +119,7 @@ fn lacking(checker: &Checker<'_>, kind: OperandKind, value: u32) -> Option<(u32,
 
 /// The version of SPIR-V that took an extension's capabilities into its core.
 #[rustfmt::skip] // A row an extension.
-const CORE_SINCE: &[(&str, u16)] = &[
+static CORE_SINCE: &[(&str, u16)] = &[
     ("SPV_KHR_16bit_storage", 3), ("SPV_KHR_device_group", 3), ("SPV_KHR_multiview", 3),
     ("SPV_KHR_shader_draw_parameters", 3), ("SPV_KHR_storage_buffer_storage_class", 3),
     ("SPV_KHR_variable_pointers", 3), ("SPV_KHR_shader_ballot", 3), ("SPV_KHR_subgroup_vote", 3),

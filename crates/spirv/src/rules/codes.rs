@@ -12,7 +12,7 @@ const RUN: &str = "what is run";
 
 /// Every rule that findings of this language name.
 #[rustfmt::skip] // A rule a line.
-pub const RULES: &[Rule] = &[
+pub static RULES: &[Rule] = &[
     Rule::error("SPV0001", "a binary is words with SPIR-V's header and whole instructions", PHYSICAL),
     Rule::error("SPV0002", "a text is in the grammar of SPIR-V's assembly language", "SPIRV-Tools, syntax.md"),
     Rule::error("SPV0003", "an instruction has the operands of its opcode", INSTRUCTIONS),

@@ -20,7 +20,7 @@ const fn row(names: &'static [&'static str], result: Want, operands: &'static [W
 
 /// GLSL.std.450, 3 Binary Form.
 #[rustfmt::skip] // A row a rule.
-const GLSL: &[Row] = &[
+static GLSL: &[Row] = &[
     row(&["Round", "RoundEven", "Trunc", "FAbs", "FSign", "Floor", "Ceil", "Fract", "Sqrt", "InverseSqrt", "Normalize"],
         Floats, &[Result]),
     row(&["FMin", "FMax", "NMin", "NMax", "Step", "Reflect", "Cross"], Floats, &[Result, Result]),
@@ -47,7 +47,7 @@ const GLSL: &[Row] = &[
 
 /// OpenCL Extended Instruction Set, 2 Binary Form.
 #[rustfmt::skip] // A row a rule.
-const OPENCL: &[Row] = &[
+static OPENCL: &[Row] = &[
     row(&["acos", "acosh", "acospi", "asin", "asinh", "asinpi", "atan", "atanh", "atanpi", "cbrt", "ceil", "cos", "cosh",
         "cospi", "erfc", "erf", "exp", "exp2", "exp10", "expm1", "fabs", "floor", "lgamma", "log", "log2", "log10", "log1p",
         "logb", "rint", "round", "rsqrt", "sin", "sinh", "sinpi", "sqrt", "tan", "tanh", "tanpi", "tgamma", "trunc",

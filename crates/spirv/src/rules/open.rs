@@ -318,7 +318,7 @@ fn declared(checker: &Checker<'_>, function: u32, mode: Capability, width: u32) 
 }
 
 /// Entry points and their modes.
-const MODES: &[Op] = &[Op::ExecutionMode, Op::ExecutionModeId, Op::EntryPoint];
+static MODES: &[Op] = &[Op::ExecutionMode, Op::ExecutionModeId, Op::EntryPoint];
 
 /// A line after the last instruction of these opcodes; `None` where the module was no text.
 fn inserted(checker: &Checker<'_>, after: &[Op], line: String) -> Option<Fix> {

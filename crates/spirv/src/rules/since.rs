@@ -24,7 +24,7 @@ enum Core {
 /// Enumerants that no capability brings and that not every version has: SPIR-V 1.6, the last columns of the tables of
 /// section 3. Their extensions are the grammar's.
 #[rustfmt::skip] // A row an enumerant.
-const ROWS: &[(OperandKind, u32, Core)] = &[
+static ROWS: &[(OperandKind, u32, Core)] = &[
     (OperandKind::BuiltIn, BuiltIn::BaryCoordNoPerspAMD as u32, Never),
     (OperandKind::BuiltIn, BuiltIn::BaryCoordNoPerspCentroidAMD as u32, Never),
     (OperandKind::BuiltIn, BuiltIn::BaryCoordNoPerspSampleAMD as u32, Never),
@@ -71,7 +71,7 @@ const ROWS: &[(OperandKind, u32, Core)] = &[
 /// Instructions of the core that no capability brings: SPIR-V 1.6, 3.49. OpTerminateInvocation needs its version beside
 /// its capability.
 #[rustfmt::skip] // A version a line.
-const OPCODES: &[(Op, u16)] = &[
+static OPCODES: &[(Op, u16)] = &[
     (Op::ModuleProcessed, 1),
     (Op::ExecutionModeId, 2), (Op::DecorateId, 2),
     (Op::CopyLogical, 4), (Op::PtrEqual, 4), (Op::PtrNotEqual, 4), (Op::DecorateString, 4), (Op::MemberDecorateString, 4),
@@ -80,7 +80,7 @@ const OPCODES: &[(Op, u16)] = &[
 
 /// Extensions written against a later version than the first.
 #[rustfmt::skip] // A version a line.
-const EXTENSIONS: &[(&str, u16)] = &[
+static EXTENSIONS: &[(&str, u16)] = &[
     ("SPV_KHR_vulkan_memory_model", 3), ("SPV_QCOM_cooperative_matrix_conversion", 3),
     ("SPV_EXT_mesh_shader", 4), ("SPV_EXT_shader_invocation_reorder", 4), ("SPV_KHR_workgroup_memory_explicit_layout", 4),
     ("SPV_NV_cluster_acceleration_structure", 4), ("SPV_NV_linear_swept_spheres", 4),

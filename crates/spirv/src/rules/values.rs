@@ -85,7 +85,7 @@ const fn row(ops: &'static [Op], result: Want, operands: &'static [Want]) -> Row
 
 /// SPIR-V 1.6, 3.49.11 to 3.49.18.
 #[rustfmt::skip] // A row a rule.
-const ROWS: &[Row] = &[
+static ROWS: &[Row] = &[
     row(&[Op::SNegate, Op::Not], Ints, &[IntsLikeResult]),
     row(&[Op::IAdd, Op::ISub, Op::IMul, Op::SDiv, Op::SRem, Op::SMod], Ints, &[IntsLikeResult, IntsLikeResult]),
     row(&[Op::UDiv, Op::UMod], UnsignedInts, &[Result, Result]),

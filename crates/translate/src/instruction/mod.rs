@@ -295,7 +295,7 @@ fn counterpart(plan: &Plan, spelling: String, text: Text, (wanted, components): 
 type Relaxation = (&'static str, fn(&Recipe) -> Option<Recipe>);
 
 /// In the order in which they are tried: the first makes the least difference.
-const RELAXATIONS: [Relaxation; 6] = [
+static RELAXATIONS: [Relaxation; 6] = [
     ("condition codes", |recipe| recipe.condition_codes.then_some(Recipe { condition_codes: false, ..*recipe })),
     ("out-of-bounds NaN", |recipe| changed(recipe, recipe.operation.oob, |operation| operation.oob = false)),
     ("subnormals", |recipe| changed(recipe, true, |operation| operation.flush ^= true)),

@@ -354,7 +354,7 @@ impl Bits<'_> {
 }
 
 /// What the columns of operands are called.
-const OPERANDS: [&str; 3] = ["a", "b", "c"];
+static OPERANDS: [&str; 3] = ["a", "b", "c"];
 
 /// What a column of an instruction is called.
 fn name(tested: &InstructionUnderTest, column: usize) -> &'static str {

@@ -19,7 +19,7 @@ use crate::npy::{Element, Header};
 use crate::verify::{Known, Verifier};
 
 /// The columns in the order in which they are asked for.
-const COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
+static COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
 
 /// An array as it is read.
 struct Array<R> {

@@ -34,10 +34,10 @@ pub(super) struct Written {
     pub(super) statement: usize,
 }
 
-const SUMS: [&str; 2] = ["sum", "mean"];
-const PRODUCTS: [&str; 6] = ["dot", "matmul", "mm", "mv", "bmm", "vdot"];
+static SUMS: [&str; 2] = ["sum", "mean"];
+static PRODUCTS: [&str; 6] = ["dot", "matmul", "mm", "mv", "bmm", "vdot"];
 /// What stands before a function's name, and is no array.
-const MODULES: [&str; 8] = ["np", "numpy", "cp", "cupy", "torch", "jnp", "jax.numpy", "tf"];
+static MODULES: [&str; 8] = ["np", "numpy", "cp", "cupy", "torch", "jnp", "jax.numpy", "tf"];
 
 /// A function's name: its word, and the array that it is a method of.
 fn function(name: &str) -> Option<(Word, Option<&str>)> {

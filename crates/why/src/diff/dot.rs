@@ -72,7 +72,7 @@ enum Data {
     Bits,
 }
 
-const DATA: [(&str, Data); 3] =
+static DATA: [(&str, Data); 3] =
     [("evenly in (-1, 1)", Data::Even), ("magnitudes over 16 binades", Data::Wide), ("any bits", Data::Bits)];
 
 /// A sequence of random numbers.

@@ -43,7 +43,7 @@ pub struct Side {
 }
 
 /// The names of an instruction's operands.
-pub const OPERANDS: [&str; 3] = ["a", "b", "c"];
+pub static OPERANDS: [&str; 3] = ["a", "b", "c"];
 
 impl Side {
     /// An expression, every operation rounded to nearest even.

@@ -1,6 +1,7 @@
-//! Minima and maxima of floats, by the order of their bits.
+//! Minima and maxima of floats.
 
 use super::super::asm::Decorators;
+use super::super::deferred::{FLUSH_PENDING, operand_state};
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Source, by};
 use crate::scalar::MinMax;
 use iced_x86::{Code, Instruction, Register};
@@ -30,12 +31,19 @@ impl Emitter<'_> {
         let xor = pick(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
         let signs = pick(Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8);
         let right = pick(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
+        let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
         let signed = pick(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
         let [sign, magnitude, infinity] = [format.sign_mask(), format.magnitude_mask(), format.infinity()]
             .map(|bits| self.broadcast_constant(bits << up, lane));
+        // The processor compares floats where it does not take subnormals for zeros, or there are none; f16 has other NaNs.
+        let compares_floats = (flush || !self.deferred.daz) && format != Format::F16;
         for part in self.parts(d) {
             for (arg, to) in [(a, A), (b, B)] {
-                let x = self.canonicalised(arg, width, part, to)?;
+                // Any NaN will do: the result's is another one.
+                let x = match operand_state(&self.states, arg) & FLUSH_PENDING {
+                    0 => self.register(arg, width, part, to)?,
+                    _ => self.canonicalised(arg, width, part, to)?,
+                };
                 if up > 0 {
                     self.shift(Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, to, x, up);
                 } else {
@@ -51,26 +59,29 @@ impl Emitter<'_> {
                 self.op3(and, A, A, magnitude, Decorators::default());
                 self.op3(and, B, B, magnitude, Decorators::default());
             }
-            // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
-            for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
-                self.op3(and, key, x, magnitude, Decorators::default());
-                self.compare_with(signed, mask, key, infinity, 6);
-                self.shift(signs, key, x, lane.bits() - 1);
-                self.shift(right, key, key, 1);
-                self.op3(xor, key, key, Source::Register(x), Decorators::default());
+            if compares_floats {
+                self.extremum_of_floats(lane, max, nan);
+            } else {
+                // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
+                for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
+                    self.op3(and, key, x, magnitude, Decorators::default());
+                    self.compare_with(signed, mask, key, infinity, 6);
+                    self.shift(signs, key, x, lane.bits() - 1);
+                    self.shift(right, key, key, 1);
+                    self.op3(xor, key, key, Source::Register(x), Decorators::default());
+                }
+                // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
+                self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
+                self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
+                self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
+                self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
+                // K2: the result is NaN.
+                let code = if nan { Code::VEX_Korw_kr_kr_kr } else { Code::VEX_Kandw_kr_kr_kr };
+                self.asm.push(Instruction::with3(code, K2, K2, K3));
             }
-            // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
-            self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
-            self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
-            self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
-            let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
-            self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
             if xorsign_abs {
                 self.op3(or, B, B, Source::Register(C), Decorators::default());
             }
-            // K2: the result is NaN.
-            let code = if nan { Code::VEX_Korw_kr_kr_kr } else { Code::VEX_Kandw_kr_kr_kr };
-            self.asm.push(Instruction::with3(code, K2, K2, K3));
             if width == Width::B64 {
                 // Its payload is the interpreter's.
                 if let Some(mask) = self.merge_mask(d) {
@@ -89,5 +100,38 @@ impl Emitter<'_> {
             self.write_back(d, part, B);
         }
         Ok(())
+    }
+
+    /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two.
+    fn extremum_of_floats(&mut self, lane: Width, max: bool, nan: bool) {
+        let pick = |narrow, wide| by(lane, narrow, wide);
+        let compare = pick(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae);
+        let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
+        let unordered = |emitter: &mut Self, to, a, b| emitter.compare_with(compare, to, a, Source::Register(b), 3);
+        if nan {
+            unordered(self, K2, A, B);
+        } else {
+            for (x, other) in [(A, B), (B, A)] {
+                unordered(self, K2, x, x);
+                self.asm.vector(Instruction::with2(copy, x, other), Decorators::masked(K2));
+            }
+        }
+        // Each way round: of two zeros the second is the result. The bits of both give the zero that is right.
+        let (extremum, join) = match max {
+            true => (
+                pick(Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae),
+                pick(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64),
+            ),
+            false => (
+                pick(Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae),
+                pick(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vporq_zmm_k1z_zmm_zmmm512b64),
+            ),
+        };
+        self.op3(extremum, D, A, Source::Register(B), Decorators::default());
+        self.op3(extremum, B, B, Source::Register(A), Decorators::default());
+        self.op3(join, B, B, Source::Register(D), Decorators::default());
+        if !nan {
+            unordered(self, K2, B, B);
+        }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Names<'n> {
 }
 
 /// What the assembler has another meaning for.
-const RESERVED: [&str; 4] = ["WARP_SZ", "vprintf", "generic", DYNAMIC_SHARED];
+static RESERVED: [&str; 4] = ["WARP_SZ", "vprintf", "generic", DYNAMIC_SHARED];
 
 /// A name as PTX takes it: `0.1` is `binding_0_1`, and what no name may have is `_`.
 fn spelled(name: &str) -> String {

@@ -12,8 +12,8 @@ pub(super) struct Ordering {
     pub(super) scope: &'static str,
 }
 
-const SEMANTICS: [&str; 6] = [".volatile", ".mmio", ".relaxed", ".acquire", ".release", ".acq_rel"];
-const SCOPES: [&str; 4] = [".cta", ".cluster", ".gpu", ".sys"];
+static SEMANTICS: [&str; 6] = [".volatile", ".mmio", ".relaxed", ".acquire", ".release", ".acq_rel"];
+static SCOPES: [&str; 4] = [".cta", ".cluster", ".gpu", ".sys"];
 
 /// The opcode of an instruction of PTX with its modifiers.
 fn spelling(text: &str) -> &str {

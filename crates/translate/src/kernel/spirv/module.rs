@@ -23,7 +23,7 @@ impl Default for Lately {
 }
 
 /// Names that are taken from the start: those of types begin so, and constants'.
-const TAKEN: [&str; 12] =
+static TAKEN: [&str; 12] =
     ["void", "bool", "uchar", "ushort", "uint", "ulong", "half", "float", "double", "true", "false", "opencl"];
 
 /// The sections of a module, in their order.
