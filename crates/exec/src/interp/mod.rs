@@ -31,6 +31,7 @@ mod print;
 mod races;
 mod register;
 mod schedule;
+mod settle;
 mod split;
 mod stats;
 mod strided;

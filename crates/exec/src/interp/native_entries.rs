@@ -1,6 +1,6 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
-use super::tile_numbers::{HeldRegisters, Patterns};
+use super::tile_numbers::HeldRegisters;
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
 use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
@@ -13,7 +13,6 @@ pub(super) struct NativeEntries {
     pub(super) entries: BTreeMap<ProgramPoint, Entry>,
     /// Registers that native code has left, or was given, as numbers of tiles.
     pub(super) held: HeldRegisters,
-    pub(super) patterns: Patterns,
     /// Some entry needed masks: the others are compiled with them from the start.
     masked: bool,
     /// Nanoseconds, more or less, that the interpreter has run, and that it would run of the launch as far as is known.

@@ -104,7 +104,7 @@ impl Interpreter<'_> {
         };
         let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits_file(code) };
         let code = self.code_cache.get(start, entry.mode, fits, make)?;
-        entry.instances.push(CodeInstance::new(code, |pattern| self.native.patterns.number(pattern)));
+        entry.instances.push(CodeInstance::new(code, |pattern| self.native.held.number_of(pattern)));
         Some(entry.instances.len() - 1)
     }
 
@@ -151,7 +151,7 @@ impl Interpreter<'_> {
         let code = &instance.code;
         code.inputs().all(|(reg, value)| match value {
             LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => {
-                self.tile_numbers(reg, instance.patterns[pattern]).is_some()
+                self.native.held.numbers(reg, instance.patterns[pattern], self.code.kernel.width(reg).mask()).is_some()
             }
             LiveValue::Constant(_) if self.native.held.has(reg) => false,
             _ => self.file_fits(code, reg, value),
@@ -377,7 +377,7 @@ impl Interpreter<'_> {
         for (reg, word, pattern) in numbers {
             let pattern = instance.patterns[pattern];
             let mut set = |tile, number| instance.set_word(tile, word, number);
-            if let Some(numbers) = self.tile_numbers(reg, pattern) {
+            if let Some(numbers) = self.native.held.numbers(reg, pattern, self.code.kernel.width(reg).mask()) {
                 numbers.iter().enumerate().for_each(|(tile, &number)| set(tile, number));
                 continue;
             }

@@ -3,32 +3,10 @@
 //! Code that goes on behind a barrier takes them from the code before it as they are. Before anything else runs they are
 //! written to the register file.
 
-use super::interpreter::Interpreter;
-use super::register::{Lane, with_lane};
 use roundonce_ir::Reg;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The patterns of a worker's native code, each once, so that their numbers tell whether two are the same.
-#[derive(Debug, Default)]
-pub(super) struct Patterns {
-    numbers: BTreeMap<Arc<[i64]>, usize>,
-    all: Vec<Arc<[i64]>>,
-}
-
-impl Patterns {
-    /// A pattern's number.
-    pub(super) fn number(&mut self, pattern: &[i64]) -> usize {
-        if let Some(&known) = self.numbers.get(pattern) {
-            return known;
-        }
-        let (pattern, number): (Arc<[i64]>, usize) = (pattern.into(), self.all.len());
-        self.all.push(pattern.clone());
-        self.numbers.insert(pattern, number);
-        number
-    }
-}
 
 /// A register of all lanes.
 #[derive(Debug, Default)]
@@ -45,9 +23,22 @@ struct TileNumbers {
 pub(super) struct HeldRegisters {
     by_register: Vec<TileNumbers>,
     held: Vec<Reg>,
+    /// The patterns of a worker's native code, each once, so that their numbers tell whether two are the same.
+    patterns: Vec<Arc<[i64]>>,
+    pattern_numbers: BTreeMap<Arc<[i64]>, usize>,
 }
 
 impl HeldRegisters {
+    /// A pattern's number.
+    pub(super) fn number_of(&mut self, pattern: &[i64]) -> usize {
+        if let Some(&known) = self.pattern_numbers.get(pattern) {
+            return known;
+        }
+        let (pattern, number): (Arc<[i64]>, usize) = (pattern.into(), self.patterns.len());
+        self.patterns.push(pattern.clone());
+        self.pattern_numbers.insert(pattern, number);
+        number
+    }
     /// Takes a register's numbers, in the place of what is known of it.
     pub(super) fn hold(&mut self, reg: Reg, pattern: usize, is_in_file: bool, numbers: impl Iterator<Item = u64>) {
         let index = reg.0 as usize;
@@ -62,7 +53,6 @@ impl HeldRegisters {
         register.numbers.clear();
         register.numbers.extend(numbers);
     }
-    /// The number of a register's pattern, and its numbers.
     fn get(&self, reg: Reg) -> Option<(usize, &[u64])> {
         let register = self.by_register.get(reg.0 as usize)?;
         register.pattern.map(|pattern| (pattern, &register.numbers[..]))
@@ -70,15 +60,27 @@ impl HeldRegisters {
     pub(super) fn has(&self, reg: Reg) -> bool {
         self.get(reg).is_some()
     }
+    /// A register's numbers for tiles of a pattern, modulo its width, if they are known and it has that pattern.
+    pub(super) fn numbers(&self, reg: Reg, pattern: usize, mask: u64) -> Option<Cow<'_, [u64]>> {
+        let (held, numbers) = self.get(reg)?;
+        if held == pattern {
+            return Some(Cow::Borrowed(numbers));
+        }
+        retiled(numbers, &self.patterns[held], &self.patterns[pattern], mask).map(Cow::Owned)
+    }
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
-    /// The register is in the file alone.
-    pub(super) fn forget(&mut self, reg: Reg) {
-        if self.has(reg) {
-            self.by_register[reg.0 as usize].pattern = None;
-            self.held.retain(|&other| other != reg);
-        }
+    /// One of the registers.
+    pub(super) fn last(&self) -> Option<Reg> {
+        self.held.last().copied()
+    }
+    /// The register is in the file alone. Returns its pattern and its numbers if it has yet to be written there.
+    pub(super) fn forget(&mut self, reg: Reg) -> Option<(Arc<[i64]>, Vec<u64>)> {
+        let register = self.by_register.get_mut(reg.0 as usize)?;
+        let pattern = register.pattern.take()?;
+        self.held.retain(|&other| other != reg);
+        (!register.is_in_file).then(|| (self.patterns[pattern].clone(), std::mem::take(&mut register.numbers)))
     }
     /// Nothing is known of any.
     pub(super) fn clear(&mut self) {
@@ -112,84 +114,4 @@ fn retiled(numbers: &[u64], from: &[i64], to: &[i64], mask: u64) -> Option<Vec<u
         same.then_some(number & mask)
     });
     merged.collect()
-}
-
-impl Interpreter<'_> {
-    /// A register's numbers for tiles of a pattern, if they are known and it has that pattern.
-    pub(super) fn tile_numbers(&self, reg: Reg, pattern: usize) -> Option<Cow<'_, [u64]>> {
-        let (held, numbers) = self.native.held.get(reg)?;
-        if held == pattern {
-            return Some(Cow::Borrowed(numbers));
-        }
-        let [from, to] = [held, pattern].map(|pattern| &self.native.patterns.all[pattern]);
-        retiled(numbers, from, to, self.code.kernel.width(reg).mask()).map(Cow::Owned)
-    }
-    /// Writes all registers to the file that it does not have, of all lanes.
-    pub(super) fn settle(&mut self) {
-        while let Some(&reg) = self.native.held.held.last() {
-            self.settle_register(reg);
-        }
-    }
-    /// Writes a register to the file, which alone has it from now on.
-    pub(super) fn settle_register(&mut self, reg: Reg) {
-        let Some((pattern, _)) = self.native.held.get(reg) else { return };
-        let register = &mut self.native.held.by_register[reg.0 as usize];
-        let numbers = std::mem::take(&mut register.numbers);
-        if !register.is_in_file {
-            let pattern = self.native.patterns.all[pattern].clone();
-            with_lane!(self.code.kernel.width(reg), T => self.put_numbers::<T>(reg, &pattern, |tile| numbers[tile]));
-        }
-        self.native.held.by_register[reg.0 as usize].numbers = numbers;
-        self.native.held.forget(reg);
-    }
-
-    /// One number a tile plus a pattern becomes a register: uniform or affine if it is, otherwise varying.
-    pub(super) fn put_numbers<T: Lane>(&mut self, d: Reg, pattern: &[i64], number: impl Fn(usize) -> u64) {
-        if self.inactive_lanes_are_dead(d)
-            && self.active.count == self.geometry.lanes
-            && self.put_affine_numbers::<T>(d, pattern, &number)
-        {
-            return;
-        }
-        let mut column = T::file_mut(&mut self.files).acquire();
-        // Lanes that are not active have what no one reads.
-        for (tile, to) in column.0[..self.geometry.lanes].chunks_exact_mut(pattern.len()).enumerate() {
-            let number = T::of(number(tile));
-            to.iter_mut().zip(pattern).for_each(|(lane, &at)| *lane = number.step(T::of(at as u64), 1));
-        }
-        self.set_column::<T>(d, column);
-    }
-
-    /// The same if every row is affine: whether it is.
-    fn put_affine_numbers<T: Lane>(&mut self, d: Reg, pattern: &[i64], number: impl Fn(usize) -> u64) -> bool {
-        let (row, lanes) = (self.geometry.row, pattern.len());
-        // A tile has whole rows, or a row whole tiles.
-        let step = row.min(lanes);
-        if !row.is_multiple_of(step) || !lanes.is_multiple_of(step) {
-            return false;
-        }
-        let between = |one: i64, next: i64| T::of(next.wrapping_sub(one) as u64);
-        let stride = if step > 1 { between(pattern[0], pattern[1]) } else { T::default() };
-        let mut in_tile = pattern.chunks_exact(step);
-        if !in_tile.all(|row| row.windows(2).all(|pair| between(pair[0], pair[1]) == stride)) {
-            return false;
-        }
-        let number = |tile: usize, at: i64| T::of(number(tile).wrapping_add(at as u64));
-        let mut rows = T::file_mut(&mut self.files).acquire_rows();
-        let of_row = row / step;
-        for tile in 0..self.geometry.lanes / lanes {
-            let first = number(tile, pattern[0]);
-            match tile % of_row {
-                0 => rows.extend(pattern.iter().step_by(step).map(|&at| number(tile, at))),
-                // The row goes on from the tile before.
-                part if rows.last().is_some_and(|start| start.step(stride, part * lanes) == first) => {}
-                _ => {
-                    T::file_mut(&mut self.files).release_rows(rows);
-                    return false;
-                }
-            }
-        }
-        T::file_mut(&mut self.files).put_affine_rows(d, stride, rows);
-        true
-    }
 }

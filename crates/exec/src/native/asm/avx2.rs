@@ -290,14 +290,17 @@ impl Asm {
             let (to, one, other) = (vector(to)?, vector(from[0])?, vector(from[1])?);
             asm.take_t();
             asm.append(Instruction::with2(K::VEX_Vmovdqa_ymm_ymmm256, U, numbers)?);
-            asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, T, U, one)?);
-            asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, U, U, other)?);
             let blend = K::VEX_Vpblendd_ymm_ymm_ymmm256_imm8;
-            if changed == 0xff {
-                asm.append(Instruction::with4(blend, to, T, U, second)?);
+            let picked = if changed == 0xff { to } else { U };
+            if second & changed == 0 {
+                asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, picked, U, one)?);
             } else {
-                asm.append(Instruction::with4(blend, U, T, U, second)?);
-                asm.append(Instruction::with4(blend, to, to, U, changed)?);
+                asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, T, U, one)?);
+                asm.append(Instruction::with3(K::VEX_Vpermd_ymm_ymm_ymmm256, U, U, other)?);
+                asm.append(Instruction::with4(blend, picked, T, U, second)?);
+            }
+            if changed != 0xff {
+                asm.append(Instruction::with4(blend, to, to, picked, changed)?);
             }
             Ok(())
         });

@@ -1,5 +1,5 @@
-//! Loads and stores of two or four elements of 32 bits a lane, lane after lane in memory (`ld.v2`, `st.v4`), by permutations of
-//! whole vectors, which AVX-512 has.
+//! Loads and stores of elements of 32 bits by permutations of whole vectors: of two or four a lane, lane after lane in memory
+//! (`ld.v2`, `st.v4`); and with AVX2, whose gathers are slow and which has no scatters, of one a lane in any order within two vectors.
 
 use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, E, EmitResult, Emitter, FRAME, Part, RAX, Source};
@@ -7,7 +7,56 @@ use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Operand, Reg, Width};
 
+/// Two vectors side by side in memory, which have a part's elements.
+pub(super) struct Window {
+    /// The first vector's offset from the address's number.
+    start: i64,
+    /// Of each lane the number of its element.
+    places: Vec<usize>,
+}
+
 impl Emitter<'_> {
+    /// The window of a part's elements of 4 bytes, if it lies within what the tile's lanes access.
+    pub(super) fn window(&self, address: Operand, part: Part) -> Option<Window> {
+        let pattern = self.shapes.pattern(self.pattern_of(address));
+        let (lanes, bytes) = (self.vector_lanes(), 2 * self.vector_bytes());
+        let end = pattern.iter().max()?.checked_add(4)?;
+        let own = &pattern[part.vector * lanes..][..lanes];
+        let start = *own.iter().min()?.min(&end.checked_sub(bytes)?);
+        let is_within = |&at: &i64| at.checked_sub(start).is_some_and(|place| place < bytes && place % 4 == 0);
+        let fits = self.machine() == Machine::Avx2 && pattern.iter().min()? <= &start && own.iter().all(is_within);
+        fits.then(|| Window { start, places: own.iter().map(|at| ((at - start) / 4) as usize).collect() })
+    }
+    /// Loads it from the host address in RAX. Uses E.
+    pub(super) fn read_window(&mut self, to: Register, window: &Window, offset: i64) {
+        for (register, vector) in [(to, 0), (E, 1)] {
+            let from = at(RAX, offset + window.start + vector * self.vector_bytes());
+            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, from);
+        }
+        self.pick(to, [to, E], |lane| window.places[lane]);
+    }
+    /// Stores to it at the host address in RAX, which nothing else may use meanwhile: what lies between is written as it was.
+    /// Uses E. None of this if two lanes have one element.
+    pub(super) fn write_window(&mut self, from: Register, window: &Window, offset: i64) -> bool {
+        let lanes = self.vector_lanes();
+        let lane_at = |place: usize| window.places.iter().position(|&other| other == place);
+        if (0..2 * lanes).filter_map(lane_at).count() < lanes {
+            return false;
+        }
+        for vector in 0..2 {
+            let to = at(RAX, offset + window.start + vector as i64 * self.vector_bytes());
+            let of = |place: usize| lane_at(vector * lanes + place);
+            let changed = (0..lanes).filter(|&place| of(place).is_some()).fold(0, |all, place| all | 1 << place);
+            if changed == 0 {
+                continue;
+            }
+            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, E, to);
+            self.pick_lanes(E, [from, from], |place| of(place).unwrap_or(0), changed);
+            self.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, to, E);
+        }
+        true
+    }
+
     /// Whether the lanes' elements lie side by side, `count` of 4 bytes a lane, and nothing is masked.
     pub(super) fn is_interleaved(&self, address: Operand, bytes: u32, count: usize) -> bool {
         let pattern = self.shapes.pattern(self.pattern_of(address));
@@ -31,24 +80,25 @@ impl Emitter<'_> {
     }
     /// `to` becomes elements of two vectors, by their numbers among both.
     fn pick(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize) {
-        self.pick_lanes(to, from, places, false);
+        self.pick_lanes(to, from, places, (1 << self.vector_lanes()) - 1);
     }
     /// The same in the upper half of the lanes; the lower ones stay.
     fn pick_upper(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize) {
-        self.pick_lanes(to, from, places, true);
+        let lanes = self.vector_lanes();
+        self.pick_lanes(to, from, places, (1 << lanes) - (1 << (lanes / 2)));
     }
-    fn pick_lanes(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize, upper: bool) {
+    /// The same in some lanes, a bit each; the others stay.
+    fn pick_lanes(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize, changed: u32) {
         let lanes = self.vector_lanes();
         let mut bytes: Vec<u8> = (0..lanes).flat_map(|lane| (places(lane) as u32).to_le_bytes()).collect();
         bytes.resize(64, 0);
         let numbers = at(FRAME, self.frame.constant(bytes));
-        let half = if upper { (1u32 << lanes) - (1 << (lanes / 2)) } else { (1 << lanes) - 1 };
         if self.machine() == Machine::Avx2 {
             let second = (0..lanes).filter(|&lane| places(lane) >= lanes).fold(0, |all, lane| all | 1 << lane);
-            return self.asm.pick(to, from, numbers, (second, half));
+            return self.asm.pick(to, from, numbers, (second, changed));
         }
-        let decorators = if upper {
-            let mask = self.frame.constant(u64::from(half).to_le_bytes().to_vec());
+        let decorators = if changed + 1 < 1 << lanes {
+            let mask = self.frame.constant(u64::from(changed).to_le_bytes().to_vec());
             self.load_mask(mask, Width::B32, Part { vector: 0, half: 0 }, Register::K2);
             Decorators::masked(Register::K2)
         } else {
@@ -59,6 +109,15 @@ impl Emitter<'_> {
         self.op3(code, to, from[0], Source::Register(from[1]), decorators);
     }
 
+    /// With AVX2, of A to D: where the results are.
+    fn transpose(&mut self, count: usize, back: bool) -> Vec<Register> {
+        let registers = [A, B, C, D, E];
+        match count {
+            2 => self.asm.transpose::<2>(registers, back).to_vec(),
+            _ => self.asm.transpose::<4>(registers, back).to_vec(),
+        }
+    }
+
     /// Loads a vector of each element from the host address in RAX. Uses A to E.
     pub(super) fn read_interleaved(&mut self, d: &[Option<Reg>], address: Operand, offset: i64) {
         let (count, lanes, bytes) = (d.len(), self.vector_lanes(), self.vector_bytes());
@@ -67,6 +126,14 @@ impl Emitter<'_> {
             for (index, register) in [A, B, C, D].into_iter().enumerate().take(count) {
                 let from = at(RAX, start + bytes * index as i64);
                 self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, from);
+            }
+            if self.machine() == Machine::Avx2 {
+                for (&d, from) in d.iter().zip(self.transpose(count, false)) {
+                    if let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) {
+                        self.write_back(d, part, from);
+                    }
+                }
+                continue;
             }
             for (index, &d) in d.iter().enumerate() {
                 let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) else { continue };
@@ -97,6 +164,12 @@ impl Emitter<'_> {
             let store = |emit: &mut Self, index: i64, from| {
                 emit.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, at(RAX, start + bytes * index), from);
             };
+            if self.machine() == Machine::Avx2 {
+                for (index, from) in self.transpose(count, true).into_iter().enumerate() {
+                    store(self, index as i64, from);
+                }
+                continue;
+            }
             if count == 2 {
                 for upper in 0..2 {
                     self.pick(E, [A, B], pairs(upper));

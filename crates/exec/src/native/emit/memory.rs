@@ -152,6 +152,10 @@ impl Emitter<'_> {
                 self.asm.rm(code, to, from);
             }
             AccessPattern::Gather => {
+                if let Some(window) = self.window(address, part).filter(|_| bytes == 4 && width == Width::B32) {
+                    self.read_window(to, &window, offset);
+                    return Ok(());
+                }
                 let (memory, mask) = self.gather_operand(&offsets, width, offset + first)?;
                 let code = by(width, Code::EVEX_Vpgatherdd_zmm_k1_vm32z, Code::EVEX_Vpgatherdq_zmm_k1_vm32y);
                 self.asm.vector(Instruction::with2(code, to, memory), Decorators::masked(mask));
@@ -312,6 +316,12 @@ impl Emitter<'_> {
                 // Only AVX-512 has masked stores of 1 or 2 bytes, and scatters.
                 let (has_scatters, is_narrow) = (self.machine() == Machine::Avx512, *bytes < 4);
                 let by_lane = !has_scatters && is_narrow && self.active_mask.is_some();
+                // A block's own memory: no other thread writes what lies between.
+                let is_own = *space == Space::Shared && *bytes == 4 && self.active_mask.is_none();
+                let window = self.window(*address, part).filter(|_| is_own && access == AccessPattern::Gather);
+                if window.is_some_and(|window| self.write_window(from, &window, offset)) {
+                    continue;
+                }
                 if access == AccessPattern::Contiguous && !by_lane {
                     self.write(at(RAX, offset + first), from, *bytes, part);
                 } else if !has_scatters || is_narrow {

@@ -105,7 +105,8 @@ impl Emitter<'_> {
     /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two.
     fn extremum_of_floats(&mut self, lane: Width, max: bool, nan: bool) {
         let pick = |narrow, wide| by(lane, narrow, wide);
-        let compare = pick(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae);
+        let compare =
+            pick(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae);
         let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
         let unordered = |emitter: &mut Self, to, a, b| emitter.compare_with(compare, to, a, Source::Register(b), 3);
         if nan {

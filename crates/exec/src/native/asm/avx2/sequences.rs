@@ -1,6 +1,6 @@
 //! What one instruction of AVX-512 does and AVX2 takes several for.
 
-use super::{Operand, T, U, lower, memory_of, operand_of, vector_of};
+use super::{Operand, T, U, halved, lower, memory_of, operand_of, vector_of};
 use crate::native::asm::{Asm, AsmError};
 use iced_x86::{Code, Instruction, Register};
 
@@ -185,5 +185,80 @@ impl Asm {
         self.append(Instruction::with3(K::VEX_Vpxor_ymm_ymm_ymmm256, U, U, T)?);
         self.append(Instruction::with3(K::VEX_Vpsubq_ymm_ymm_ymmm256, to, U, T)?);
         Ok(())
+    }
+
+    /// Of two or four vectors with that many elements of 32 bits a lane, lane after lane, a vector of each element, or `back`. The
+    /// last register is free before. Returns where the vectors are.
+    pub(in crate::native) fn transpose<const N: usize>(
+        &mut self,
+        registers: [Register; 5],
+        back: bool,
+    ) -> [Register; N] {
+        use Code as K;
+        let (low, high) = (K::VEX_Vunpcklps_ymm_ymm_ymmm256, K::VEX_Vunpckhps_ymm_ymm_ymmm256);
+        let (low_pair, high_pair) = (K::VEX_Vunpcklpd_ymm_ymm_ymmm256, K::VEX_Vunpckhpd_ymm_ymm_ymmm256);
+        // Halves of two vectors, the lower ones by 0x20, the upper ones by 0x31; and elements of their halves.
+        let (halves, elements) = (K::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, K::VEX_Vshufps_ymm_ymm_ymmm256_imm8);
+        // Instruction, result, operands, immediate.
+        type Step = (Code, usize, [usize; 2], u32);
+        let (steps, places): (&[Step], [usize; 4]) = match (N, back) {
+            (2, false) => (&[(elements, 4, [0, 1], 0x88), (elements, 0, [0, 1], 0xdd)], [4, 0, 0, 0]),
+            (2, true) => (
+                &[(low, 4, [0, 1], 0), (high, 0, [0, 1], 0), (halves, 1, [4, 0], 0x20), (halves, 2, [4, 0], 0x31)],
+                [1, 2, 0, 0],
+            ),
+            (_, false) => (
+                &[
+                    (halves, 4, [0, 2], 0x20),
+                    (halves, 0, [0, 2], 0x31),
+                    (halves, 2, [1, 3], 0x20),
+                    (halves, 1, [1, 3], 0x31),
+                    (low, 3, [4, 0], 0),
+                    (high, 4, [4, 0], 0),
+                    (low, 0, [2, 1], 0),
+                    (high, 2, [2, 1], 0),
+                    (low_pair, 1, [3, 0], 0),
+                    (high_pair, 3, [3, 0], 0),
+                    (low_pair, 0, [4, 2], 0),
+                    (high_pair, 4, [4, 2], 0),
+                ],
+                [1, 3, 0, 4],
+            ),
+            (_, true) => (
+                &[
+                    (low, 4, [0, 1], 0),
+                    (high, 0, [0, 1], 0),
+                    (low, 1, [2, 3], 0),
+                    (high, 2, [2, 3], 0),
+                    (low_pair, 3, [4, 1], 0),
+                    (high_pair, 4, [4, 1], 0),
+                    (low_pair, 1, [0, 2], 0),
+                    (high_pair, 0, [0, 2], 0),
+                    (halves, 2, [3, 4], 0x20),
+                    (halves, 3, [3, 4], 0x31),
+                    (halves, 4, [1, 0], 0x20),
+                    (halves, 1, [1, 0], 0x31),
+                ],
+                [2, 4, 3, 1],
+            ),
+        };
+        self.sequence(|asm| {
+            let of = |index: usize| halved(registers[index]).ok_or(AsmError::NoCounterpart(halves));
+            for &(code, to, [a, b], immediate) in steps {
+                let (to, a, b) = (of(to)?, of(a)?, of(b)?);
+                asm.append(match immediate {
+                    0 => Instruction::with3(code, to, a, b)?,
+                    _ => Instruction::with4(code, to, a, b, immediate)?,
+                });
+            }
+            if (N, back) == (2, false) {
+                // Pairs of lanes are in the order 0, 2, 1, 3.
+                for register in [of(4)?, of(0)?] {
+                    asm.append(Instruction::with3(K::VEX_Vpermpd_ymm_ymmm256_imm8, register, register, 0xd8u32)?);
+                }
+            }
+            Ok(())
+        });
+        core::array::from_fn(|index| registers[places[index]])
     }
 }
