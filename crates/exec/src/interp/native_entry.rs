@@ -183,16 +183,10 @@ impl Interpreter<'_> {
     /// Runs an instance over all tiles.
     fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
         let count = self.geometry.lanes / instance.code.lanes;
-        let columns: Vec<(Reg, i64)> = instance.code.input_columns().collect();
-        for (reg, at) in columns {
-            self.settle_register(reg);
-            let address = with_lane!(self.code.kernel.width(reg), T => {
-                T::file_mut(&mut self.files).make_varying(reg, self.geometry).0.as_mut_ptr().expose_provenance()
-            });
-            instance.set(at, address as u64);
-        }
-        let mut outputs: Vec<(Reg, AnyColumn)> = Vec::new();
-        for &(reg, at) in &instance.code.columns.clone() {
+        self.prepare(instance, count);
+        let mut outputs: Vec<(Reg, AnyColumn)> = Vec::with_capacity(instance.code.columns.len());
+        for index in 0..instance.code.columns.len() {
+            let (reg, at) = instance.code.columns[index];
             let (column, address) = with_lane!(self.code.kernel.width(reg), T => {
                 let mut column = T::file_mut(&mut self.files).acquire();
                 let address = column.0.as_mut_ptr().expose_provenance();
@@ -201,7 +195,6 @@ impl Interpreter<'_> {
             instance.set(at, address as u64);
             outputs.push((reg, column));
         }
-        self.prepare(instance, count);
         (self.run_pending_tiles(instance, count, |_| true), outputs)
     }
 
@@ -360,7 +353,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Fills the tiles' records.
+    /// Fills the tiles' records, and the inputs' addresses.
     fn prepare(&mut self, instance: &mut CodeInstance, count: usize) {
         let (lanes, threads) = (instance.code.lanes, self.threads);
         let size = self.config.block;
@@ -373,24 +366,38 @@ impl Interpreter<'_> {
                 instance.set_block(tile, axes, of_block);
             }
         }
-        let numbers: Vec<(Reg, usize, usize)> = instance.code.input_words().collect();
-        for (reg, word, pattern) in numbers {
-            let pattern = instance.patterns[pattern];
-            let mut set = |tile, number| instance.set_word(tile, word, number);
-            if let Some(numbers) = self.native.held.numbers(reg, pattern, self.code.kernel.width(reg).mask()) {
-                numbers.iter().enumerate().for_each(|(tile, &number)| set(tile, number));
-                continue;
+        let mut next = 0;
+        while let Some((reg, value)) = instance.code.input(next) {
+            next += 1;
+            match value {
+                LiveValue::Constant(_) => {}
+                LiveValue::Column(at) => {
+                    self.settle_register(reg);
+                    let address = with_lane!(self.code.kernel.width(reg), T => {
+                        T::file_mut(&mut self.files).make_varying(reg, self.geometry).0.as_mut_ptr().expose_provenance()
+                    });
+                    instance.set(at, address as u64);
+                }
+                LiveValue::Scalar(word, pattern) => self.pass_numbers(instance, reg, word, instance.patterns[pattern]),
             }
-            let mut numbers = Vec::with_capacity(count);
-            with_lane!(self.code.kernel.width(reg), T => {
-                T::file(&self.files).each_group(reg, lanes, count, self.geometry, |tile, value| {
-                    let number = value.bits() & T::WIDTH.mask();
-                    numbers.push(number);
-                    set(tile, number);
-                });
-            });
-            self.native.held.hold(reg, pattern, true, numbers.into_iter());
         }
+    }
+    /// Passes a register's numbers in a word of the tiles' records.
+    fn pass_numbers(&mut self, instance: &mut CodeInstance, reg: Reg, word: usize, pattern: usize) {
+        let width = self.code.kernel.width(reg);
+        if let Some(numbers) = self.native.held.numbers(reg, pattern, width.mask()) {
+            numbers.iter().enumerate().for_each(|(tile, &number)| instance.set_word(tile, word, number));
+            return;
+        }
+        let (lanes, geometry) = (instance.code.lanes, self.geometry);
+        let held = self.native.held.hold(reg, pattern, true);
+        with_lane!(width, T => {
+            T::file(&self.files).each_group(reg, lanes, geometry.lanes / lanes, geometry, |tile, value| {
+                let number = value.bits() & width.mask();
+                held.push(number);
+                instance.set_word(tile, word, number);
+            });
+        });
     }
 
     /// The segments' addresses.
@@ -489,8 +496,8 @@ impl Interpreter<'_> {
                         with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
                     }
                     LiveValue::Scalar(word, pattern) if alike => {
-                        let numbers = (0..count).map(|tile| instance.word(tile, word));
-                        self.native.held.hold(reg, instance.patterns[pattern], false, numbers);
+                        let held = self.native.held.hold(reg, instance.patterns[pattern], false);
+                        held.extend((0..count).map(|tile| instance.word(tile, word)));
                     }
                     LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
                         self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));

@@ -39,8 +39,8 @@ impl HeldRegisters {
         self.pattern_numbers.insert(pattern, number);
         number
     }
-    /// Takes a register's numbers, in the place of what is known of it.
-    pub(super) fn hold(&mut self, reg: Reg, pattern: usize, is_in_file: bool, numbers: impl Iterator<Item = u64>) {
+    /// Where a register's numbers are to be put, in the place of what is known of it.
+    pub(super) fn hold(&mut self, reg: Reg, pattern: usize, is_in_file: bool) -> &mut Vec<u64> {
         let index = reg.0 as usize;
         if index >= self.by_register.len() {
             self.by_register.resize_with(index + 1, TileNumbers::default);
@@ -51,7 +51,7 @@ impl HeldRegisters {
         }
         register.is_in_file = is_in_file;
         register.numbers.clear();
-        register.numbers.extend(numbers);
+        &mut register.numbers
     }
     fn get(&self, reg: Reg) -> Option<(usize, &[u64])> {
         let register = self.by_register.get(reg.0 as usize)?;

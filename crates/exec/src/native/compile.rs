@@ -155,21 +155,10 @@ impl CompiledRegion {
     }
     /// The live-in values, as the caller must pass them.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue)> {
-        self.inputs.iter().map(|live| (live.reg, live.value()))
+        (0..).map_while(|index| self.input(index))
     }
-    /// The live-in values that are passed in columns.
-    pub(crate) fn input_columns(&self) -> impl Iterator<Item = (Reg, i64)> + '_ {
-        self.inputs().filter_map(|(reg, value)| match value {
-            LiveValue::Column(at) => Some((reg, at)),
-            _ => None,
-        })
-    }
-    /// The live-in values that are passed in the tiles' records: the word and the pattern.
-    pub(crate) fn input_words(&self) -> impl Iterator<Item = (Reg, usize, usize)> + '_ {
-        self.inputs().filter_map(|(reg, value)| match value {
-            LiveValue::Scalar(word, pattern) => Some((reg, word, pattern)),
-            _ => None,
-        })
+    pub(crate) fn input(&self, index: usize) -> Option<(Reg, LiveValue)> {
+        self.inputs.get(index).map(|live| (live.reg, live.value()))
     }
     /// The live-out values of an exit.
     pub(crate) fn outputs(&self, exit: usize) -> impl Iterator<Item = (Reg, LiveValue)> {

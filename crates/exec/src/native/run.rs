@@ -143,7 +143,7 @@ impl CodeInstance {
     /// Runs tiles until all are done or one takes a side exit.
     ///
     /// Every address in the records and the frame must be valid: the columns of
-    /// [`input_columns`](CompiledRegion::input_columns) and `columns`, shared memory, segments.
+    /// [`inputs`](CompiledRegion::inputs) and `columns`, shared memory, segments.
     pub(crate) fn run(&mut self, tiles: core::ops::Range<usize>, segments: &[SegmentView], budget: i64) -> TileOutcome {
         for site in 0..self.code.sites.len() {
             self.refresh_cache(site, segments);
