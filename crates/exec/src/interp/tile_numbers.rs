@@ -115,3 +115,33 @@ fn retiled(numbers: &[u64], from: &[i64], to: &[i64], mask: u64) -> Option<Vec<u
     });
     merged.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::retiled;
+
+    /// Lanes by their tiles' numbers and a pattern, modulo 2^16.
+    fn lanes(numbers: &[u64], pattern: &[i64]) -> Vec<u64> {
+        numbers
+            .iter()
+            .flat_map(|number| pattern.iter().map(move |&at| number.wrapping_add(at as u64) & 0xffff))
+            .collect()
+    }
+
+    #[test]
+    fn tiles_of_another_size_have_the_same_lanes() {
+        let (by_two, by_four): (&[i64], &[i64]) = (&[0, -3], &[0, -3, 7, 4]);
+        let (pairs, fours) = ([5, 12, 0xffff, 6], [5, 0xffff]);
+        assert_eq!(retiled(&pairs, by_two, by_four, 0xffff).as_deref(), Some(&fours[..]));
+        assert_eq!(retiled(&fours, by_four, by_two, 0xffff).as_deref(), Some(&pairs[..]));
+        assert_eq!(lanes(&pairs, by_two), lanes(&fours, by_four));
+        // The second tile of two lanes is not where the pattern of four has it; the patterns differ; no tile has whole ones.
+        assert_eq!(retiled(&[5, 13, 0xffff, 6], by_two, by_four, 0xffff), None);
+        assert_eq!(retiled(&pairs, &[0, -2], by_four, 0xffff), None);
+        assert_eq!(retiled(&fours, by_four, &[0, -3, 7], 0xffff), None);
+        // A pattern that does not begin with 0.
+        let moved = retiled(&fours, by_four, &[2, -1], 0xffff).unwrap_or_default();
+        assert_eq!(lanes(&moved, &[2, -1]), lanes(&fours, by_four));
+        assert_eq!(retiled(&moved, &[2, -1], by_four, 0xffff).as_deref(), Some(&fours[..]));
+    }
+}

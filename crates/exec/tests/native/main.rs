@@ -3,7 +3,9 @@
 mod barriers;
 mod bounds;
 mod detect;
+mod extrema;
 mod half;
+mod orders;
 mod quotients;
 mod scattered;
 mod sides;

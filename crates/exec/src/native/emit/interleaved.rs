@@ -2,6 +2,7 @@
 //! (`ld.v2`, `st.v4`); and with AVX2, whose gathers are slow and which has no scatters, of one a lane in any order within two vectors.
 
 use super::super::asm::{Decorators, at};
+use super::memory::PartLoad;
 use super::{A, B, C, D, E, EmitResult, Emitter, FRAME, Part, RAX, Source};
 use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, Register};
@@ -148,6 +149,21 @@ impl Emitter<'_> {
                 self.write_back(d, part, E);
             }
         }
+    }
+
+    /// Loads pairs of elements in any order from the host address in RAX, each pair as one of 8 bytes. Uses A to E and K2.
+    pub(super) fn read_pairs(&mut self, d: &[Option<Reg>], address: Operand, offset: i64) -> EmitResult {
+        for vector in 0..self.shapes.lanes / self.vector_lanes() {
+            for (half, to) in [A, B].into_iter().enumerate() {
+                self.load_part(to, PartLoad { address, offset, bytes: 8 }, Width::B64, Part { vector, half })?;
+            }
+            for (&d, from) in d.iter().zip(self.transpose(2, false)) {
+                if let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) {
+                    self.write_back(d, Part { vector, half: 0 }, from);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Stores a vector of each element to the host address in RAX, in all lanes. Uses A to E.

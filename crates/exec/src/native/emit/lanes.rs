@@ -92,17 +92,15 @@ impl Emitter<'_> {
             self.asm.rm(Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, D, at(FRAME, cache + 8));
             (Source::Register(C), D, site)
         };
-        let failed = self.asm.label();
+        let (failed, passed) = (self.asm.label(), self.asm.label());
         let failing = self.frame.reserve(64, 64);
-        for part in self.address_parts(address, width) {
-            let x = self.canonicalised(address, width, part, A)?;
-            let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
-            self.op3(sub, B, x, base, Decorators::default());
-            if align > 1 {
-                let rotate =
-                    by(width, Code::EVEX_Vprord_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vprorq_zmm_k1z_zmmm512b64_imm8);
-                self.shift(rotate, B, B, align.trailing_zeros());
-            }
+        let parts = self.address_parts(address, width);
+        if self.machine() == Machine::Avx2 && self.active_mask.is_none() && parts.len() > 1 {
+            self.check_all(&parts, address, (base, limit), align)?;
+            self.asm.jump(Code::Je_rel32_64, passed);
+        }
+        for part in parts {
+            self.position(part, address, base, align)?;
             let mask = self.active_mask.map(|mask| {
                 self.load_mask(mask, width, part, K1);
                 K1
@@ -115,7 +113,6 @@ impl Emitter<'_> {
             self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
             self.asm.jump(Code::Jne_rel32_64, failed);
         }
-        let passed = self.asm.label();
         self.asm.jump(Code::Jmp_rel32_64, passed);
         self.asm.bind(failed);
         self.first_failing(failing, width);
@@ -125,6 +122,47 @@ impl Emitter<'_> {
             if shared { 0 } else { site },
         );
         self.asm.bind(passed);
+        Ok(())
+    }
+    /// B becomes the number of a part's positions from where an access may start. Uses A.
+    fn position(&mut self, part: Part, address: Operand, base: Source, align: u32) -> EmitResult {
+        let width = self.address_width(address);
+        let x = self.canonicalised(address, width, part, A)?;
+        let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
+        self.op3(sub, B, x, base, Decorators::default());
+        if align > 1 {
+            let rotate =
+                by(width, Code::EVEX_Vprord_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vprorq_zmm_k1z_zmmm512b64_imm8);
+            self.shift(rotate, B, B, align.trailing_zeros());
+        }
+        Ok(())
+    }
+    /// Sets the flag for zero if all positions are below the limit, which is no more than half of what its width holds: then their
+    /// signs are clear and those of what they have more than the limit are set. Uses A, B, E and K2.
+    fn check_all(
+        &mut self,
+        parts: &[Part],
+        address: Operand,
+        (base, limit): (Source, Register),
+        align: u32,
+    ) -> EmitResult {
+        let width = self.address_width(address);
+        let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
+        let and = by(width, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+        let without = by(width, Code::EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandnq_zmm_k1z_zmm_zmmm512b64);
+        for (index, &part) in parts.iter().enumerate() {
+            self.position(part, address, base, align)?;
+            self.op3(sub, A, B, Source::Register(limit), Decorators::default());
+            self.op3(without, if index == 0 { E } else { A }, B, Source::Register(A), Decorators::default());
+            if index > 0 {
+                self.op3(and, E, E, Source::Register(A), Decorators::default());
+            }
+        }
+        let compare =
+            by(width, Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
+        let zero = self.broadcast_constant(0, width);
+        self.compare_with(compare, K2, E, zero, 5);
+        self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
         Ok(())
     }
     /// The parts of an address that differ. Where some lanes are inactive these differ too.

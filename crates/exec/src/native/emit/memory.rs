@@ -30,9 +30,9 @@ enum AccessPattern {
 /// A load of which each part is loaded where it is used.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PartLoad {
-    address: Operand,
-    offset: i64,
-    bytes: u32,
+    pub(super) address: Operand,
+    pub(super) offset: i64,
+    pub(super) bytes: u32,
 }
 
 impl Emitter<'_> {
@@ -93,9 +93,14 @@ impl Emitter<'_> {
         }
         self.check(Access::Load, space, bytes, d.len(), address, offset)?;
         let is_single = |&d: &Reg| self.width(d) == Width::B32 && !self.is_general(d) && !self.is_constant(d);
-        if self.is_interleaved(address, bytes, d.len()) && d.iter().flatten().all(is_single) {
-            self.read_interleaved(d, address, offset);
-            return Ok(());
+        if d.iter().flatten().all(is_single) {
+            if self.is_interleaved(address, bytes, d.len()) {
+                self.read_interleaved(d, address, offset);
+                return Ok(());
+            }
+            if self.machine() == Machine::Avx2 && (bytes, d.len()) == (4, 2) {
+                return self.read_pairs(d, address, offset);
+            }
         }
         for (index, &d) in d.iter().enumerate() {
             let Some(d) = d else { continue };

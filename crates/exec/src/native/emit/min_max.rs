@@ -39,9 +39,9 @@ impl Emitter<'_> {
         let compares_floats = (flush || !self.deferred.daz) && format != Format::F16;
         for part in self.parts(d) {
             for (arg, to) in [(a, A), (b, B)] {
-                // Any NaN will do: the result's is another one.
+                // Any NaN will do where its sign is not looked at: the result's is another one.
                 let x = match operand_state(&self.states, arg) & FLUSH_PENDING {
-                    0 => self.register(arg, width, part, to)?,
+                    0 if !xorsign_abs => self.register(arg, width, part, to)?,
                     _ => self.canonicalised(arg, width, part, to)?,
                 };
                 if up > 0 {

@@ -73,6 +73,8 @@ pub(super) fn counterpart(code: Code) -> Option<Code> {
         K::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpmulld_ymm_ymm_ymmm256,
         K::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpand_ymm_ymm_ymmm256,
         K::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64 => K::VEX_Vpand_ymm_ymm_ymmm256,
+        K::EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpandn_ymm_ymm_ymmm256,
+        K::EVEX_Vpandnq_zmm_k1z_zmm_zmmm512b64 => K::VEX_Vpandn_ymm_ymm_ymmm256,
         K::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpor_ymm_ymm_ymmm256,
         K::EVEX_Vporq_zmm_k1z_zmm_zmmm512b64 => K::VEX_Vpor_ymm_ymm_ymmm256,
         K::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpxor_ymm_ymm_ymmm256,
