@@ -153,6 +153,7 @@ impl Interpreter<'_> {
                 races.barrier(block);
             }
         }
+        self.loc = inst.loc;
         self.after(inst);
         split.at += 1;
         true

@@ -496,8 +496,9 @@ impl Interpreter<'_> {
                         with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
                     }
                     LiveValue::Scalar(word, pattern) if alike => {
+                        let mask = self.code.kernel.width(reg).mask();
                         let held = self.native.held.hold(reg, instance.patterns[pattern], false);
-                        held.extend((0..count).map(|tile| instance.word(tile, word)));
+                        held.extend((0..count).map(|tile| instance.word(tile, word) & mask));
                     }
                     LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
                         self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));

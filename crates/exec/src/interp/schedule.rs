@@ -152,6 +152,9 @@ impl<'a> Interpreter<'a> {
                 && self.passes_barrier(barrier, &mut split)
             {
                 self.issued += 1;
+                if self.value_bytes() > self.config.register_limit {
+                    return Err(self.out_of_registers());
+                }
                 continue;
             }
             if self.may_enter_native(&split) && self.enter_native(&mut split) {

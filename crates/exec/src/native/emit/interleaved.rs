@@ -19,13 +19,16 @@ pub(super) struct Window {
 impl Emitter<'_> {
     /// The window of a part's elements of 4 bytes, if it lies within what the tile's lanes access.
     pub(super) fn window(&self, address: Operand, part: Part) -> Option<Window> {
+        if self.machine() != Machine::Avx2 {
+            return None;
+        }
         let pattern = self.shapes.pattern(self.pattern_of(address));
         let (lanes, bytes) = (self.vector_lanes(), 2 * self.vector_bytes());
         let end = pattern.iter().max()?.checked_add(4)?;
         let own = &pattern[part.vector * lanes..][..lanes];
         let start = *own.iter().min()?.min(&end.checked_sub(bytes)?);
         let is_within = |&at: &i64| at.checked_sub(start).is_some_and(|place| place < bytes && place % 4 == 0);
-        let fits = self.machine() == Machine::Avx2 && pattern.iter().min()? <= &start && own.iter().all(is_within);
+        let fits = pattern.iter().min()? <= &start && own.iter().all(is_within);
         fits.then(|| Window { start, places: own.iter().map(|at| ((at - start) / 4) as usize).collect() })
     }
     /// Loads it from the host address in RAX. Uses E.

@@ -157,7 +157,10 @@ impl Emitter<'_> {
                 self.asm.rm(code, to, from);
             }
             AccessPattern::Gather => {
-                if let Some(window) = self.window(address, part).filter(|_| bytes == 4 && width == Width::B32) {
+                if bytes == 4
+                    && width == Width::B32
+                    && let Some(window) = self.window(address, part)
+                {
                     self.read_window(to, &window, offset);
                     return Ok(());
                 }
@@ -323,8 +326,11 @@ impl Emitter<'_> {
                 let by_lane = !has_scatters && is_narrow && self.active_mask.is_some();
                 // A block's own memory: no other thread writes what lies between.
                 let is_own = *space == Space::Shared && *bytes == 4 && self.active_mask.is_none();
-                let window = self.window(*address, part).filter(|_| is_own && access == AccessPattern::Gather);
-                if window.is_some_and(|window| self.write_window(from, &window, offset)) {
+                if is_own
+                    && access == AccessPattern::Gather
+                    && let Some(window) = self.window(*address, part)
+                    && self.write_window(from, &window, offset)
+                {
                     continue;
                 }
                 if access == AccessPattern::Contiguous && !by_lane {

@@ -195,11 +195,12 @@ impl Asm {
         back: bool,
     ) -> [Register; N] {
         use Code as K;
+        const { assert!(N == 2 || N == 4) };
         let (low, high) = (K::VEX_Vunpcklps_ymm_ymm_ymmm256, K::VEX_Vunpckhps_ymm_ymm_ymmm256);
         let (low_pair, high_pair) = (K::VEX_Vunpcklpd_ymm_ymm_ymmm256, K::VEX_Vunpckhpd_ymm_ymm_ymmm256);
         // Halves of two vectors, the lower ones by 0x20, the upper ones by 0x31; and elements of their halves.
         let (halves, elements) = (K::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, K::VEX_Vshufps_ymm_ymm_ymmm256_imm8);
-        // Instruction, result, operands, immediate.
+        // Instruction, result, operands, and the immediate, which is not 0 where there is one.
         type Step = (Code, usize, [usize; 2], u32);
         let (steps, places): (&[Step], [usize; 4]) = match (N, back) {
             (2, false) => (&[(elements, 4, [0, 1], 0x88), (elements, 0, [0, 1], 0xdd)], [4, 0, 0, 0]),
