@@ -233,7 +233,9 @@ fn results_at_the_boundary_of_the_flush() {
             let near = (0..256u32).map(|lane| (lane & 1) << 31 | (0x0080_0000 + (lane >> 1 & 3) + (lane >> 7 << 20)));
             let args = vec![Arg::Buffer(Buffer::from_words(near.collect())), zeros(1280)];
             let share = Case::line(&program, "edge", 1, 256, args).hold("edge");
-            assert!(!has_native() || !is_uniform || share > 0.6, "{rounding}, {other}: {share} native");
+            // Where the processor flushes nothing, a tile with a result at the boundary is the interpreter's: half of them.
+            let least = if cfg!(target_arch = "aarch64") { 0.3 } else { 0.6 };
+            assert!(!has_native() || !is_uniform || share > least, "{rounding}, {other}: {share} native");
         }
     }
 }
