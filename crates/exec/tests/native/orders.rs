@@ -21,15 +21,10 @@ const PLACES: [&str; 12] = [
 
 /// Each stage goes to shared memory and back, in another order, and uses numbers of tiles that an earlier one computed; the lanes
 /// between keep what they have.
-fn stages(places: &[&str], ty: &str) -> String {
-    let vector = |count: usize, from: usize| {
-        let all: Vec<String> = (0..count).map(|at| format!("%r{}", from + at)).collect();
-        format!("{{{}}}", all.join(", "))
-    };
+fn stages(places: &[&str]) -> String {
     let mut text = String::from("mov.u32 %r5, s; mul.lo.u32 %r6, %r2, 12; add.u32 %r7, %r6, %r5; mov.u32 %r8, 0;\n");
-    // The last places hold what was computed before the first barrier.
     text += "mad.lo.u32 %r1, %r2, 16, %r5; shl.b64 %rd6, %rd4, 2; add.u64 %rd5, %rd1, %rd6;\n";
-    text += &format!("ld.global.v4.u32 {}, [%rd5]; st.shared.v4.u32 [%r1], {};\n", vector(4, 10), vector(4, 10));
+    text += "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd5]; st.shared.v4.u32 [%r1], {%r10, %r11, %r12, %r13};\n";
     // Enough between two barriers that it is worth compiling.
     let mix =
         "add.u32 %r8, %r8, %r9; mad.lo.u32 %r8, %r8, 5, %r6; shr.u32 %r11, %r8, 3; xor.b32 %r8, %r8, %r11;".repeat(4);
@@ -41,13 +36,13 @@ fn stages(places: &[&str], ty: &str) -> String {
             .fold(place.to_string(), |place, (index, name)| place.replace(name, &of_stage(index)));
         let (place, at) = (format!("{place} mad.lo.u32 {}, {}, 4, %r5;", of_stage(4), of_stage(3)), of_stage(4));
         text += &format!(
-            "bar.sync 0;\n{place} ld.shared.{ty} %r9, [{at}]; {mix} ld.shared.{ty} %r12, [{at}+4];
+            "bar.sync 0;\n{place} ld.shared.u32 %r9, [{at}]; {mix} ld.shared.u32 %r12, [{at}+4];
              xor.b32 %r10, %r12, %r7; add.u32 %r7, %r7, {stage}; add.u32 %r10, %r10, %r2; bar.sync 0;
-             st.shared.{ty} [{at}], %r10; {mix}\n"
+             st.shared.u32 [{at}], %r10; {mix}\n"
         );
     }
     text += "bar.sync 0; ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r1]; add.u32 %r10, %r10, %r8;\n";
-    text += &format!("add.u64 %rd11, %rd2, %rd6; st.global.v4.u32 [%rd11], {};\n", vector(4, 10));
+    text += "add.u64 %rd11, %rd2, %rd6; st.global.v4.u32 [%rd11], {%r10, %r11, %r12, %r13};\n";
     // Pairs that lie further apart, in whatever order.
     text += "mul.wide.u32 %rd7, %r2, 24; add.u64 %rd8, %rd1, %rd7; ld.global.v2.u32 {%r10, %r11}, [%rd8];\n";
     text += "ld.global.v2.u32 {%r12, %r13}, [%rd8+8]; sub.u32 %r10, %r10, %r13; add.u32 %r11, %r11, %r12;\n";
@@ -67,7 +62,7 @@ fn of_elements() {
              ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u64 %rd3, [z]; mov.u32 %r2, %tid.x; mov.u32 %r0, %ctaid.x;
              mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r0, %r3, %r2; mul.wide.u32 %rd4, %r4, 4;
              {} ret; }}\n",
-            stages(order, "u32")
+            stages(order)
         );
     }
     let program = lowered(&text);

@@ -113,12 +113,12 @@ impl Emitter<'_> {
         self.op3(code, to, from[0], Source::Register(from[1]), decorators);
     }
 
-    /// With AVX2, of A to D: where the results are.
-    fn transpose(&mut self, count: usize, back: bool) -> Vec<Register> {
-        let registers = [A, B, C, D, E];
-        match count {
-            2 => self.asm.transpose::<2>(registers, back).to_vec(),
-            _ => self.asm.transpose::<4>(registers, back).to_vec(),
+    /// With AVX2: A to D have the elements lane after lane, which become a vector of each.
+    fn write_back_transposed(&mut self, d: &[Option<Reg>], part: Part) {
+        for (&d, from) in d.iter().zip(self.asm.transpose([A, B, C, D, E], d.len(), false)) {
+            if let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) {
+                self.write_back(d, part, from);
+            }
         }
     }
 
@@ -132,11 +132,7 @@ impl Emitter<'_> {
                 self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, from);
             }
             if self.machine() == Machine::Avx2 {
-                for (&d, from) in d.iter().zip(self.transpose(count, false)) {
-                    if let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) {
-                        self.write_back(d, part, from);
-                    }
-                }
+                self.write_back_transposed(d, part);
                 continue;
             }
             for (index, &d) in d.iter().enumerate() {
@@ -160,11 +156,7 @@ impl Emitter<'_> {
             for (half, to) in [A, B].into_iter().enumerate() {
                 self.load_part(to, PartLoad { address, offset, bytes: 8 }, Width::B64, Part { vector, half })?;
             }
-            for (&d, from) in d.iter().zip(self.transpose(2, false)) {
-                if let Some(d) = d.filter(|&d| !self.parts(d).is_empty()) {
-                    self.write_back(d, Part { vector, half: 0 }, from);
-                }
-            }
+            self.write_back_transposed(d, Part { vector, half: 0 });
         }
         Ok(())
     }
@@ -184,8 +176,9 @@ impl Emitter<'_> {
                 emit.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, at(RAX, start + bytes * index), from);
             };
             if self.machine() == Machine::Avx2 {
-                for (index, from) in self.transpose(count, true).into_iter().enumerate() {
-                    store(self, index as i64, from);
+                let vectors = self.asm.transpose([A, B, C, D, E], count, true);
+                for (index, from) in (0..).zip(vectors).take(count) {
+                    store(self, index, from);
                 }
                 continue;
             }

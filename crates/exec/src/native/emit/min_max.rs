@@ -29,12 +29,8 @@ impl Emitter<'_> {
         let and = pick(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
         let or = pick(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vporq_zmm_k1z_zmm_zmmm512b64);
         let xor = pick(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
-        let signs = pick(Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8);
-        let right = pick(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
-        let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
-        let signed = pick(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
-        let [sign, magnitude, infinity] = [format.sign_mask(), format.magnitude_mask(), format.infinity()]
-            .map(|bits| self.broadcast_constant(bits << up, lane));
+        let [sign, magnitude] =
+            [format.sign_mask(), format.magnitude_mask()].map(|bits| self.broadcast_constant(bits << up, lane));
         // The processor compares floats where it does not take subnormals for zeros, or there are none; f16 has other NaNs.
         let compares_floats = (flush || !self.deferred.daz) && format != Format::F16;
         for part in self.parts(d) {
@@ -62,22 +58,8 @@ impl Emitter<'_> {
             if compares_floats {
                 self.extremum_of_floats(lane, max, nan);
             } else {
-                // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
-                for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
-                    self.op3(and, key, x, magnitude, Decorators::default());
-                    self.compare_with(signed, mask, key, infinity, 6);
-                    self.shift(signs, key, x, lane.bits() - 1);
-                    self.shift(right, key, key, 1);
-                    self.op3(xor, key, key, Source::Register(x), Decorators::default());
-                }
-                // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
-                self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
-                self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
-                self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
-                self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
-                // K2: the result is NaN.
-                let code = if nan { Code::VEX_Korw_kr_kr_kr } else { Code::VEX_Kandw_kr_kr_kr };
-                self.asm.push(Instruction::with3(code, K2, K2, K3));
+                let infinity = self.broadcast_constant(format.infinity() << up, lane);
+                self.extremum_of_bits(lane, (magnitude, infinity), max, nan);
             }
             if xorsign_abs {
                 self.op3(or, B, B, Source::Register(C), Decorators::default());
@@ -92,7 +74,7 @@ impl Emitter<'_> {
                 self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
             }
             if up > 0 {
-                self.shift(right, B, B, up);
+                self.shift(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, B, B, up);
             }
             if width != Width::B64 {
                 self.canonical_nan(format, B, K2);
@@ -102,7 +84,34 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two.
+    /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two. By the
+    /// order of their bits. Uses D, E, K1 and K3.
+    fn extremum_of_bits(&mut self, lane: Width, (magnitude, infinity): (Source, Source), max: bool, nan: bool) {
+        let pick = |narrow, wide| by(lane, narrow, wide);
+        let and = pick(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+        let xor = pick(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
+        let signs = pick(Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8);
+        let right = pick(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
+        let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
+        let signed = pick(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
+        // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
+        for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
+            self.op3(and, key, x, magnitude, Decorators::default());
+            self.compare_with(signed, mask, key, infinity, 6);
+            self.shift(signs, key, x, lane.bits() - 1);
+            self.shift(right, key, key, 1);
+            self.op3(xor, key, key, Source::Register(x), Decorators::default());
+        }
+        // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
+        self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
+        self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
+        self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
+        self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
+        let code = if nan { Code::VEX_Korw_kr_kr_kr } else { Code::VEX_Kandw_kr_kr_kr };
+        self.asm.push(Instruction::with3(code, K2, K2, K3));
+    }
+
+    /// The same by the processor's comparisons of floats, which must not take subnormals for zeros. Uses D.
     fn extremum_of_floats(&mut self, lane: Width, max: bool, nan: bool) {
         let pick = |narrow, wide| by(lane, narrow, wide);
         let compare =

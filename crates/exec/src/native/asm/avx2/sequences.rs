@@ -188,21 +188,16 @@ impl Asm {
     }
 
     /// Of two or four vectors with that many elements of 32 bits a lane, lane after lane, a vector of each element, or `back`. The
-    /// last register is free before. Returns where the vectors are.
-    pub(in crate::native) fn transpose<const N: usize>(
-        &mut self,
-        registers: [Register; 5],
-        back: bool,
-    ) -> [Register; N] {
+    /// last register is free before. Returns where the vectors are, the first `count`.
+    pub(in crate::native) fn transpose(&mut self, registers: [Register; 5], count: usize, back: bool) -> [Register; 4] {
         use Code as K;
-        const { assert!(N == 2 || N == 4) };
         let (low, high) = (K::VEX_Vunpcklps_ymm_ymm_ymmm256, K::VEX_Vunpckhps_ymm_ymm_ymmm256);
         let (low_pair, high_pair) = (K::VEX_Vunpcklpd_ymm_ymm_ymmm256, K::VEX_Vunpckhpd_ymm_ymm_ymmm256);
         // Halves of two vectors, the lower ones by 0x20, the upper ones by 0x31; and elements of their halves.
         let (halves, elements) = (K::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, K::VEX_Vshufps_ymm_ymm_ymmm256_imm8);
         // Instruction, result, operands, and the immediate, which is not 0 where there is one.
         type Step = (Code, usize, [usize; 2], u32);
-        let (steps, places): (&[Step], [usize; 4]) = match (N, back) {
+        let (steps, places): (&[Step], [usize; 4]) = match (count, back) {
             (2, false) => (&[(elements, 4, [0, 1], 0x88), (elements, 0, [0, 1], 0xdd)], [4, 0, 0, 0]),
             (2, true) => (
                 &[(low, 4, [0, 1], 0), (high, 0, [0, 1], 0), (halves, 1, [4, 0], 0x20), (halves, 2, [4, 0], 0x31)],
@@ -252,7 +247,7 @@ impl Asm {
                     _ => Instruction::with4(code, to, a, b, immediate)?,
                 });
             }
-            if (N, back) == (2, false) {
+            if (count, back) == (2, false) {
                 // Pairs of lanes are in the order 0, 2, 1, 3.
                 for register in [of(4)?, of(0)?] {
                     asm.append(Instruction::with3(K::VEX_Vpermpd_ymm_ymmm256_imm8, register, register, 0xd8u32)?);
@@ -260,6 +255,6 @@ impl Asm {
             }
             Ok(())
         });
-        core::array::from_fn(|index| registers[places[index]])
+        places.map(|place| registers[place])
     }
 }
