@@ -298,7 +298,8 @@ impl Generator<'_, '_> {
         self.line(&format!("{guard}{text}"));
     }
 
-    /// Whether a program with this instruction alone is lowered for the target; asked once for each kind of operands.
+    /// Whether a program with this instruction alone is lowered for the target; asked once for each kind of operands, and where a
+    /// program is to be the same whatever came before it, for each text.
     fn is_taken(&self, text: &str) -> bool {
         thread_local! {
             static KNOWN: RefCell<HashMap<String, bool>> = RefCell::default();
@@ -310,7 +311,7 @@ impl Generator<'_, '_> {
             digits = (digits || starts) && c.is_ascii_alphanumeric();
             let number =
                 c.is_ascii_digit() && text[..at].rfind(['%', ' ']).is_some_and(|from| text[from..].starts_with('%'));
-            if !number && (!digits || starts) {
+            if self.portable || !number && (!digits || starts) {
                 key.push(c);
             }
         }

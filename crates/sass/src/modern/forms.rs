@@ -1,8 +1,8 @@
 //! The arithmetic forms of sm_70 to sm_121: which spellings of the table compute what.
 //!
 //! NVIDIA documents none of them. A form is here where PTX's document says what the instruction that the assembler makes
-//! it of computes, or where hardware was asked (`docs/decisions.md`); the other spellings of the table (`.FMZ` beside most
-//! opcodes, the scales of FMUL, `.F32` of packed halves) are encoded and printed, and not computed.
+//! it of computes, or where hardware was asked (`vectors/hw`); the other spellings of the table (the scales of FMUL, `.FMZ` of uniform
+//! and packed f32, `.F32` of packed halves) are encoded and printed, and not computed.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Variants, Version};
@@ -86,22 +86,22 @@ const fn row(
 pub static FORMS: &[Form] = &[
     row("FFMA", &[FMZ_PART, RND_PART, SAT_PART], MUL_ADD, SM_70, recipe(FUSED, Format::F32), ""),
     row("FADD", &[FTZ_PART, RND_PART, SAT_PART], ADD, SM_70, recipe(SUM, Format::F32), ""),
-    row("FMUL", &[FLUSHED, RND_PART, SAT_PART], MUL, SM_70, recipe(PRODUCT, Format::F32), ""),
+    row("FMUL", &[FMZ_PART, RND_PART, SAT_PART], MUL, SM_70, recipe(PRODUCT, Format::F32), ""),
     row("FHFMA", &[TYPE_PART, RND_PART, SAT_PART], MUL_ADD, SM_100, widening(FUSED), MIXED),
     row("FHADD", &[TYPE_PART, RND_PART, SAT_PART], ADD, SM_100, widening(SUM), MIXED),
     row("DFMA", &[RND_PART], MUL_ADD, SM_70, recipe(FUSED, Format::F64), DOUBLE),
     row("DADD", &[RND_PART], ADD, SM_70, recipe(SUM, Format::F64), DOUBLE),
     row("DMUL", &[RND_PART], MUL, SM_70, recipe(PRODUCT, Format::F64), DOUBLE),
-    row("HFMA2", &[FLUSHED, CLAMP], MUL_ADD, SM_80, packed(FUSED, Format::F16), HALF),
-    row("HFMA2", &[FLUSHED, SAT_PART], MUL_ADD, between(70, 75), packed(FUSED, Format::F16), HALF),
+    row("HFMA2", &[FMZ_PART, CLAMP], MUL_ADD, SM_80, packed(FUSED, Format::F16), HALF),
+    row("HFMA2", &[FMZ_PART, SAT_PART], MUL_ADD, between(70, 75), packed(FUSED, Format::F16), HALF),
     row("HFMA2", &[PACKED, RELU], MUL_ADD, SM_80, packed(FUSED, Format::F16), BFLOAT),
     row("HFMA2", &[OOB, CLAMP], MUL_ADD, SM_90, packed(FUSED, Format::F16), OUT_OF_BOUNDS),
     row("HFMA2", &[PACKED, OOB, RELU], MUL_ADD, SM_90, packed(FUSED, Format::F16), OUT_OF_BOUNDS),
-    row("HFMA2", &[MMA, FLUSHED, CLAMP], MUL_ADD, between(80, 90), packed(FUSED, Format::F16), HALF),
+    row("HFMA2", &[MMA, FMZ_PART, CLAMP], MUL_ADD, between(80, 90), packed(FUSED, Format::F16), HALF),
     row("HFMA2", &[MMA, PACKED, RELU], MUL_ADD, between(90, 90), packed(FUSED, Format::F16), BFLOAT),
     row("HADD2", &[FTZ_PART, SAT_PART], ADD, SM_70, packed(SUM, Format::F16), HALF),
     row("HADD2", &[PACKED], ADD, SM_90, packed(SUM, Format::F16), BFLOAT),
-    row("HMUL2", &[FLUSHED, SAT_PART], MUL, SM_70, packed(PRODUCT, Format::F16), HALF),
+    row("HMUL2", &[FMZ_PART, SAT_PART], MUL, SM_70, packed(PRODUCT, Format::F16), HALF),
     row("HMUL2", &[PACKED], MUL, SM_90, packed(PRODUCT, Format::F16), BFLOAT),
     row("FFMA2", &[FLUSHED, RND_PART], MUL_ADD, between(100, 107), packed(FUSED, Format::F32), PAIR),
     row("FADD2", &[FTZ_PART, RND_PART], ADD, between(100, 107), packed(SUM, Format::F32), PAIR),

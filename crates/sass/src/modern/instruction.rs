@@ -189,6 +189,36 @@ impl Instruction {
         let guard = Guard { predicate: (self.word >> 87 & 7) as u8, negated: bit(self.word, 90) };
         (guard != Guard::ALWAYS).then_some(guard)
     }
+    /// Whether an H200 stops at it: of packed halves a sum or a product in f32, and bf16 beside flushing or `.SAT`.
+    pub(super) fn is_illegal(&self) -> bool {
+        let bfloat_has_more = || ["SAT", "FTZ", "FMZ"].iter().any(|name| self.spelling().contains(name));
+        let is_refused = match self.opcode().number {
+            Number::Half => match self.modifier(".type") {
+                Some(".F32") => true,
+                Some(".BF16_V2") => bfloat_has_more(),
+                _ => false,
+            },
+            Number::LowHalf => self.operand(Role::A).value != Value::Register(RZ),
+            Number::F32 | Number::F64 => false,
+        };
+        is_refused && self.generation() == Generation::Hopper
+    }
+    /// The half that `HADD2.F32` adds to −0; `None` where it is another instruction or sum.
+    pub(super) fn widened_half(&self) -> Option<WidenedHalf> {
+        let (a, operand) = (self.operand(Role::A), self.operand(Role::C));
+        let is_of_zero = (a.value, a.negate) == (Value::Register(RZ), true);
+        if self.opcode().number != Number::LowHalf || !is_of_zero {
+            return None;
+        }
+        let suffix: String = self.selectors(operand).map(|(selector, value)| selector.texts[value]).collect();
+        let shift = match suffix.as_str() {
+            ".H0_H0" => 0,
+            ".H1_H1" => 16,
+            _ => return None,
+        };
+        let [flush, saturate] = [".FTZ", ".SAT"].map(|slot| self.modifier(slot).is_some());
+        Some(WidenedHalf { operand, shift, flush, saturate })
+    }
     /// What the immediate is.
     pub(super) fn number(&self) -> ImmediateFormat {
         match self.opcode().number {
@@ -215,6 +245,18 @@ impl Instruction {
         let on_target = FORMS.iter().filter(|form| form.gate.has_target(self.target.number().into()));
         on_target.filter_map(|form| form.matches(mnemonic, &modifiers).ok()).map(|found| found.recipe).next()
     }
+}
+
+/// A half that becomes an f32.
+pub(super) struct WidenedHalf {
+    /// Its register and signs.
+    pub(super) operand: Operand,
+    /// Where it begins.
+    pub(super) shift: u32,
+    /// A subnormal half becomes zero.
+    pub(super) flush: bool,
+    /// The f32 is clamped to [+0, 1].
+    pub(super) saturate: bool,
 }
 
 /// The format of an immediate.

@@ -1,12 +1,12 @@
 //! A straight-line listing of 128-bit words as a program that engines run.
 
-use roundonce_arith::{Format, OperandIndex};
-use roundonce_ir::{self as ir, IntOp, Op, Reg, Width};
+use roundonce_arith::{Clamp, Format, OperandIndex, Operation, Rounding};
+use roundonce_ir::{self as ir, Class, IntOp, Op, Reg, Scalar, Width};
 use roundonce_isa::{Finding, LineIndex, Location, Recipe};
 
 use super::decode::decode;
 use super::disassemble::disasm_word_into;
-use super::instruction::{Bank, Instruction, Operand, Value};
+use super::instruction::{Bank, Instruction, Operand, Value, WidenedHalf};
 use super::listing::Listing;
 use super::target::Target;
 use crate::instruction::RZ;
@@ -67,15 +67,18 @@ struct Lowering<'a> {
 
 fn statement(builder: &mut KernelBuilder, instruction: &Instruction, loc: u32) -> Result<(), String> {
     let spelling = instruction.spelling();
+    if instruction.is_illegal() {
+        return Err(format!("`{spelling}` is encoded, but an H200 stops at it: an illegal instruction"));
+    }
+    let Some(guard) = builder.guard(instruction.guard()) else { return Ok(()) };
+    let mut lowering = Lowering { builder, guard, loc };
+    if let Some(half) = instruction.widened_half() {
+        return lowering.widened(instruction, half);
+    }
     let recipe = instruction.recipe().ok_or_else(|| format!("no document says what `{spelling}` computes"))?;
     if instruction.opcode().uniform {
         return Err(format!("`{spelling}` is of uniform registers, which are not run"));
     }
-    let Some(guard) = builder.guard(instruction.guard()) else { return Ok(()) };
-    if instruction.relu_predicate().is_some() {
-        return Err(format!("no document says what the predicate of `{spelling}` does"));
-    }
-    let mut lowering = Lowering { builder, guard, loc };
     let mut operation = recipe.operation;
     let mut args = [ir::Operand::ZERO; 3];
     for ((index, operand), side) in instruction.operands().enumerate().zip(operation.op.operands()) {
@@ -99,10 +102,28 @@ fn statement(builder: &mut KernelBuilder, instruction: &Instruction, loc: u32) -
             let half = lowering.builder.write(Name::Register(number), guard.is_some());
             lowering.push(Op::Extract { d: half, a: d.into(), width, shift });
         }
-    } else {
-        let d = lowering.builder.write(Name::Register(destination), guard.is_some());
-        lowering.push(float(d));
+        return Ok(());
     }
+    // `.RELU` clamps where its predicate is true: measured on sm_90.
+    let unclamped = match instruction.relu_predicate() {
+        None => None,
+        Some(predicate) => {
+            let operation = Operation { clamp: Clamp::None, ..operation };
+            let float = |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
+            Some((lowering.builder.guard(predicate), lowering.computed(width, float)))
+        }
+    };
+    let op: Box<dyn FnOnce(Reg) -> Op> = match unclamped {
+        None | Some((Some(None), _)) => Box::new(float),
+        Some((None, a)) => Box::new(move |d| Op::Move { d, a }),
+        Some((Some(Some(ir::Guard { pred, expected })), plain)) => {
+            let clamped = lowering.computed(width, float);
+            let (a, b) = if expected { (clamped, plain) } else { (plain, clamped) };
+            Box::new(move |d| Op::Select { d, p: pred.into(), a, b })
+        }
+    };
+    let d = lowering.builder.write(Name::Register(destination), guard.is_some());
+    lowering.push(op(d));
     Ok(())
 }
 
@@ -157,7 +178,8 @@ impl Lowering<'_> {
                     "" => whole,
                     ".H0_H0" => self.halves(whole, [0, 0], None),
                     ".H1_H1" => self.halves(whole, [16, 16], None),
-                    ".H0_NH1" => self.halves(whole, [0, 16], Some(format)),
+                    // The upper half of the name is the first: measured on sm_90.
+                    ".H0_NH1" => self.halves(whole, [16, 0], Some(format)),
                     _ => return unknown(),
                 }
             }
@@ -166,20 +188,54 @@ impl Lowering<'_> {
             let sign =
                 (0..recipe.components).fold(0, |mask, lane| mask | format.sign_mask() << (lane * format.width()));
             let mask = ir::Operand::Imm(!sign & width.mask());
-            value = self.computed(width, |d| integer(IntOp::And, d, width, &[value, mask]));
+            let magnitude = self.computed(width, |d| integer(IntOp::And, d, width, &[value, mask]));
+            // The NaN of an f64 keeps its sign: measured on sm_90. Of other formats a result's NaN has none of an operand's bits.
+            value = if format == Format::F64 {
+                let p = self.computed(Width::Pred, |d| Op::Classify { d, class: Class::NotANumber, format, a: value });
+                self.computed(width, |d| Op::Select { d, p, a: value, b: magnitude })
+            } else {
+                magnitude
+            };
         }
         Ok((value, operand.negate))
     }
 
-    /// Two halves of a word, each from a bit on; the sign of the upper one is flipped for a format.
+    /// `HADD2.F32` of −0 and an f16: the f16 as f32, which is how the assembler writes that conversion. Measured on sm_90: with
+    /// `.FTZ` a subnormal f16 is a zero of its sign, though no subnormal as f32.
+    fn widened(&mut self, instruction: &Instruction, half: WidenedHalf) -> Result<(), String> {
+        let Value::Register(destination) = instruction.destination() else { return Ok(()) };
+        if destination == RZ {
+            return Ok(());
+        }
+        let (format, width, imm) = (Format::F16, Width::B16, ir::Operand::Imm);
+        let whole = self.word(half.operand.value, 0)?;
+        let mut a = self.computed(width, |d| Op::Extract { d, a: whole, width: Width::B32, shift: half.shift });
+        for (is_asked, negate) in [(half.operand.absolute, false), (half.operand.negate, true)] {
+            if is_asked {
+                a = self.computed(width, |d| Op::Sign { d, negate, format, flush: false, arithmetic: false, a });
+            }
+        }
+        if half.flush {
+            let p = self.computed(Width::Pred, |d| Op::Classify { d, class: Class::Subnormal, format, a });
+            let zero = self.computed(width, |d| integer(IntOp::And, d, width, &[a, imm(format.sign_mask())]));
+            a = self.computed(width, |d| Op::Select { d, p, a: zero, b: a });
+        }
+        let (to, from) = (Scalar::Float(Format::F32), Scalar::Float(format));
+        let (rounding, saturate) = (Rounding::NearestEven, half.saturate);
+        let d = self.builder.write(Name::Register(destination), self.guard.is_some());
+        self.push(Op::Convert { d, to, from, rounding, integral: false, flush: false, saturate, a });
+        Ok(())
+    }
+
+    /// Two halves of a word, each from a bit on; the sign of the lower one is flipped for a format.
     fn halves(&mut self, whole: ir::Operand, shifts: [u32; 2], negated: Option<Format>) -> ir::Operand {
         let extract = |shift| move |d| Op::Extract { d, a: whole, width: Width::B32, shift };
-        let low = self.computed(Width::B16, extract(shifts[0]));
-        let mut high = self.computed(Width::B16, extract(shifts[1]));
+        let mut low = self.computed(Width::B16, extract(shifts[0]));
+        let high = self.computed(Width::B16, extract(shifts[1]));
         if let Some(format) = negated {
-            let a = high;
-            let negated = |d| Op::Sign { d, negate: true, format, flush: false, arithmetic: false, a };
-            high = self.computed(Width::B16, negated);
+            let a = low;
+            low =
+                self.computed(Width::B16, |d| Op::Sign { d, negate: true, format, flush: false, arithmetic: false, a });
         }
         self.computed(Width::B32, |d| Op::Pack { d, low, high })
     }

@@ -43,13 +43,17 @@ const ONLY_120: Generations = Generations::since(Generation::Consumer);
 pub(super) const FLUSH: Choice = choice(".FTZ", Effect::Flush);
 const MULTIPLY_ZERO: Choice = choice(".FMZ", Effect::FlushAndZeroDominate);
 static FMZ_TEXTS: &[&str] = &["", ".FMZ", ".FTZ", ".INVALID3"];
-/// Of a fused multiply-add.
+/// Of f32 and f16; measured on sm_90.
 pub(super) const FMZ: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH, MULTIPLY_ZERO]);
 /// Where nothing says what `.FMZ` does.
 pub(super) const FMZ_UNKNOWN: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH]);
 /// From sm_90 on the fourth value is `.oob`.
-const FMZ_OOB: Modifier =
-    modifier(".fmz", &[76, 80], &["", ".FMZ", ".FTZ", ".OOB"], &[FLUSH, choice(".OOB", Effect::OutOfBounds)]);
+const FMZ_OOB: Modifier = modifier(
+    ".fmz",
+    &[76, 80],
+    &["", ".FMZ", ".FTZ", ".OOB"],
+    &[FLUSH, MULTIPLY_ZERO, choice(".OOB", Effect::OutOfBounds)],
+);
 pub(super) const FTZ: Modifier = modifier(".FTZ", &[80], &["", ".FTZ"], &[FLUSH]);
 pub(super) const RND: Modifier = modifier(
     ".rnd",
@@ -208,21 +212,22 @@ const fn uniform(row: Opcode) -> Opcode {
 static F32_FMA: &[Modifier] = &[FMZ, RND, SAT];
 static UNIFORM_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND, SAT];
 static F32_ADD: &[Modifier] = &[FTZ, RND, SAT];
-static F32_MUL: &[Modifier] = &[FMZ_UNKNOWN, SCALE, RND, SAT];
+static F32_MUL: &[Modifier] = &[FMZ, SCALE, RND, SAT];
+static UNIFORM_MUL: &[Modifier] = &[FMZ_UNKNOWN, SCALE, RND, SAT];
 static F64: &[Modifier] = &[RND];
 static MIXED: &[Modifier] = &[BF16, RND, SAT];
 static HALF_FMA: &[Modifier] = &[
     on(BEFORE_80, HALF_TYPE),
     on(SM_80, HALF_TYPE_BF16),
-    on(BEFORE_90, FMZ_UNKNOWN),
+    on(BEFORE_90, FMZ),
     on(SM_90, FMZ_OOB),
     on(SM_80, RELU),
     SAT,
 ];
 static HALF_ADD: &[Modifier] = &[on(BEFORE_86, HALF_TYPE), on(SM_90, ADD_TYPE), FTZ, SAT];
 static HALF_SUM_F32: &[Modifier] = &[FTZ, SAT];
-static HALF_MUL: &[Modifier] = &[on(BEFORE_90, HALF_TYPE), on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, SAT];
-static HALF_MMA: &[Modifier] = &[on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, RELU, SAT];
+static HALF_MUL: &[Modifier] = &[on(BEFORE_90, HALF_TYPE), on(SM_90, NARROW_TYPE), FMZ, SAT];
+static HALF_MMA: &[Modifier] = &[on(SM_90, NARROW_TYPE), FMZ, RELU, SAT];
 static PAIR_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND];
 static PAIR_ADD: &[Modifier] = &[FTZ, RND];
 static PAIR_MUL: &[Modifier] = &[FMZ_UNKNOWN, RND];
@@ -252,7 +257,7 @@ pub static OPCODES: &[Opcode] = &[
     pair(row("FMUL2", 0x04a, MUL, &[(1, ONLY_100), (4, ONLY_100), (6, ONLY_100)], Number::F32, PAIR_MUL)),
     uniform(row("UFFMA", 0x055, MUL_ADD, &[(1, ONLY_120), (2, ONLY_120), (4, ONLY_120)], Number::F32, UNIFORM_FMA)),
     addend_in_y(uniform(row("UFADD", 0x054, ADD, &[(1, ONLY_120), (2, ONLY_120)], Number::F32, F32_ADD))),
-    uniform(row("UFMUL", 0x056, MUL, &[(1, ONLY_120), (4, ONLY_120)], Number::F32, F32_MUL)),
+    uniform(row("UFMUL", 0x056, MUL, &[(1, ONLY_120), (4, ONLY_120)], Number::F32, UNIFORM_MUL)),
     uniform(mixed(row("UFHFMA", 0x055, MUL_ADD, &[(1, ONLY_120)], Number::F32, MIXED))),
     addend_in_y(uniform(mixed(row("UFHADD", 0x054, ADD, &[(1, ONLY_120)], Number::F32, MIXED)))),
 ];
