@@ -48,6 +48,19 @@ line() { printf '{"name":"%s","ptx":".entry kernel %s","grid":[1,1,1],"block":[1
 CUDA_DRIVER=$work/driver.so python3 "$here/programs.py" "$work/programs.jsonl.gz" "$work/programs" > "$work/programs.txt"
 expect "$work/programs.txt" "programs: 4, 1 same, 1 differs, 1 refused, 1 failed, 0 not reached"
 echo "gpu kit: programs on a pretended driver are told apart"
+
+# Machine code: two instructions run, the one between them faults and takes its process with it.
+word() { printf '{"instruction":"FMUL","operands":"%s","type":"f32","seen":"f32","cubin":"%s"}\n' "$1" \
+    "$(python3 -c 'import base64, sys, zlib; print(base64.b64encode(zlib.compress(sys.argv[1].encode() + b"\0")).decode())' "$2")"; }
+{ word "a, b" ".entry probe"; word "-a, b" ".entry probe trap;"; word "|a|, b" ".entry probe"; } | gzip > "$work/words.jsonl.gz"
+CUDA_DRIVER=$work/driver.so python3 "$here/words.py" run "$work/words.jsonl.gz" "$work/words" > "$work/words.txt"
+expect "$work/words.txt" "FMUL -a, b cuCtxSynchronize: CUDA_ERROR_LAUNCH_FAILED"
+expect "$work/words.txt" "3 instructions ran"
+python3 "$here/words.py" table "$work/words/words-results.jsonl.gz" "$work/words.tsv.gz" 2
+gzip -cd "$work/words.tsv.gz" | cut -f1,2,6 | sort | uniq -c | tr -s ' \t' ' ' > "$work/words.tsv"
+expect "$work/words.tsv" "2 FMUL a, b 0"
+expect "$work/words.tsv" "8 FMUL |a|, b 0"
+echo "gpu kit: machine code on a pretended driver is told apart"
 [ "${1:-}" = nvcc ] || exit 0
 
 nvcc=${NVCC:-nvcc}

@@ -4,6 +4,7 @@
     PTXAS=ptxas ROUNDONCE=target/release/roundonce dev/gpu/words.py make words.jsonl.gz [TARGET]    anywhere; sm_90
     dev/gpu/words.py run words.jsonl.gz OUT                                                         on the GPU
     dev/gpu/words.py vectors OUT/words-results.jsonl.gz VECTORS.jsonl.gz [COUNT]                    anywhere
+    dev/gpu/words.py records VERIFIED.txt MACHINE ASSEMBLER DATE > results.jsonl                    from what `vectors verify` printed
     dev/gpu/words.py table OUT/words-results.jsonl.gz words.tsv.gz [COUNT]                          anywhere
 
 A line of words.jsonl is an instruction, its type, and the cubin. OUT/words-results.jsonl.gz has the bits of d for each triple of operands
@@ -287,6 +288,12 @@ def vectors(source, out, count):
                 lines.write(json.dumps({key: value if key == "instruction" else f"0x{value:0{digits}x}" for key, value in line.items()}) + "\n")
 
 
+def records(verified, machine, assembler, date):
+    """A record a line, as those of capture.sh: how many results of each instruction are as expected."""
+    for name, count in re.findall(r"^(\S+): (\d+) vectors, as expected$", Path(verified).read_text(), re.MULTILINE):
+        print(json.dumps({"form": name, "machine": machine, "assembler": assembler, "date": date, "cases": int(count), "mismatches": 0}))
+
+
 def table(source, out, count):
     """Instruction, operands, a, b, c, d, in tabs; the last four are `illegal` where the GPU stops at it."""
     with gzip.open(out, "wt") as lines:
@@ -310,6 +317,8 @@ if __name__ == "__main__":
             run(source, out)
         case ["vectors", source, out, *count]:
             vectors(source, out, int(count[0]) if count else TRIPLES)
+        case ["records", verified, machine, assembler, date]:
+            records(verified, machine, assembler, date)
         case ["table", source, out, *count]:
             table(source, out, int(count[0]) if count else 32)
         case _:

@@ -76,8 +76,9 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         let machine = sm.and_then(|sm| sass::modern::Target::new(sm.number));
         let is_target_missing = finding.code == LACKS_FORM && machine.is_none();
         if !is_target_missing && sass::modern::is_spelling(name, machine) {
-            let message = format!("`{spelling}` is not computed: no document says what it does, and it is unmeasured");
-            return fault(NOT_COMPUTED, message).help("`roundonce asm` and `disasm` know its words");
+            let message = format!("`{spelling}` is not computed: no document says what it does");
+            return fault(NOT_COMPUTED, message)
+                .help("`roundonce asm` and `disasm` know its words; docs/sass.md has what an H200 did with some");
         }
         if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
             return finding;

@@ -53,7 +53,8 @@ pub(super) fn select_f32<V: Vector>(operation: &Operation, profile: &Profile) ->
         MulAdd, MUL_ADD, all: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | FMZ,
             FLUSH | FMZ | SATURATE;
         Add, ADD, all: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
-        Mul, MUL, all: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
+        Mul, MUL, all: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | FMZ,
+            FLUSH | FMZ | SATURATE;
     )
 }
 
@@ -66,14 +67,15 @@ pub(super) fn select_f64<V: Vector>(operation: &Operation, profile: &Profile) ->
     )
 }
 
-/// The kernel of f16: PTX's modes, and SPIR-V's multiply-add in the other directions.
+/// The kernel of f16: the modes of PTX and SASS, and SPIR-V's multiply-add in the other directions.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn select_f16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
     kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Specialised);
         MulAdd, MUL_ADD, all: 0, FLUSH;
-        MulAdd, MUL_ADD, nearest: NEGATE, SATURATE, FLUSH | SATURATE, RELU, FLUSH | RELU;
+        MulAdd, MUL_ADD, nearest: NEGATE, SATURATE, FLUSH | SATURATE, RELU, FLUSH | RELU, FLUSH | FMZ,
+            FLUSH | FMZ | SATURATE, FLUSH | FMZ | RELU;
         Add, ADD, nearest: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
-        Mul, MUL, nearest: 0, SATURATE, FLUSH, FLUSH | SATURATE;
+        Mul, MUL, nearest: 0, SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | FMZ, FLUSH | FMZ | SATURATE;
     )
 }
 
