@@ -70,8 +70,16 @@ impl Evidence {
     fn converted(&self) -> u64 {
         self.conversions.values().map(|record| record.number("rationals")).sum()
     }
+    /// Results of machines that have the form itself: generations of SASS share spellings.
     fn on_gpus(&self, spelling: &str) -> u64 {
-        self.measured.iter().filter(|record| record.text("form") == spelling).map(|record| record.number("cases")).sum()
+        let (name, _) = spelling.split_once('@').unwrap_or((spelling, ""));
+        let gate = instruction(spelling, &Target::default()).expect("a spelling of the tables").form.gate;
+        let is_of = |record: &&Record| {
+            let machine = record.text("machine").split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            let target = machine.and_then(|(target, _)| target.parse().ok());
+            record.text("form") == name && target.is_some_and(|target| gate.has_target(target))
+        };
+        self.measured.iter().filter(is_of).map(|record| record.number("cases")).sum()
     }
     /// Comparisons of the long multiply-add runs with one judge, of all operations.
     fn long_total(&self, judge: &str) -> u64 {
