@@ -6,7 +6,8 @@
 
 A line of programs.jsonl is a module, its launch, and a checksum (CRC-32) of the buffers for each input. OUT/programs.jsonl.gz has a line
 for each: `same`, `differs` (which inputs, and what the first of each kind left), `refused` (the driver's log) or `failed`. Python's
-standard library and the driver are all it needs; the driver is libcuda.so.1, or what CUDA_DRIVER names.
+standard library and the driver are all it needs; the driver is libcuda.so.1, or what CUDA_DRIVER names. With JIT_LEVEL=0 its assembler
+optimises nothing: what agrees then and not otherwise, the assembler made.
 """
 
 import base64
@@ -87,11 +88,11 @@ class Gpu:
     def load(self, ptx: str, entry: str = "kernel"):
         """A module and its entry."""
         log = ctypes.create_string_buffer(8192)
-        # CU_JIT_ERROR_LOG_BUFFER and its size.
-        names = (ctypes.c_int * 2)(5, 6)
-        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+        # CU_JIT_ERROR_LOG_BUFFER, its size, and CU_JIT_OPTIMIZATION_LEVEL.
+        names = (ctypes.c_int * 3)(5, 6, 7)
+        values = (ctypes.c_void_p * 3)(ctypes.addressof(log), len(log), int(os.environ.get("JIT_LEVEL", "4")))
         module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
-        if self.driver.cuModuleLoadDataEx(ctypes.byref(module), ptx.encode() + b"\0", 2, names, values):
+        if self.driver.cuModuleLoadDataEx(ctypes.byref(module), ptx.encode() + b"\0", 3, names, values):
             raise Refused(log.value.decode(errors="replace"))
         self.call("cuModuleGetFunction", ctypes.byref(kernel), module, entry.encode())
         return module, kernel

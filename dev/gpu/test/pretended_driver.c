@@ -16,7 +16,7 @@ int cuModuleLoadDataEx(void **module, const char *text, unsigned count, int *nam
     *module = (void *)text;
     faults = strstr(text, "trap;") != NULL;
     if (!strstr(text, "brkpt")) return !strstr(text, ".entry ");
-    if (count == 2 && names[0] == 5) strncpy(values[0], "no breakpoints here", (size_t)values[1] - 1);
+    if (count == 3 && names[0] == 5) strncpy(values[0], "no breakpoints here", (size_t)values[1] - 1);
     return 218;
 }
 int cuModuleLoadData(void **module, const void *image) { return cuModuleLoadDataEx(module, image, 0, NULL, NULL); }
