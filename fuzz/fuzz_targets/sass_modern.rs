@@ -1,9 +1,11 @@
-//! Any bytes as 128-bit words of every generation, and as text: what decodes prints, and its text reads back.
+//! Any bytes as 128-bit words of every generation, and as text: what decodes prints, and its text reads back. What is computed of them
+//! is a program that all engines agree on, from the text as from the words.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce::sass::modern::{TARGETS, Target, asm_file, asm_line, check, decode, disasm_words};
+use roundonce::sass::modern::{TARGETS, Target, asm_file, asm_line, check, decode, disasm_words, lower};
 use roundonce::sass::{Layout, ScheduleStyle, Style};
+use roundonce_fuzz::{Choices, listing};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, rest)) = bytes.split_first() else { return };
@@ -26,6 +28,18 @@ fuzz_target!(|bytes: &[u8]| {
             decode(back, target).expect("its own word").write(style, &mut again);
             assert_eq!(text, again);
         }
+    }
+    // What is computed alone is computed together.
+    let texts = words.iter().filter_map(|word| {
+        let mut text = String::new();
+        decode(*word, target).ok()?.write(Style::Exact, &mut text);
+        lower(&text, None, target).ok().map(|_| text + " ;\n")
+    });
+    let text: String = texts.take(64).collect();
+    if !text.is_empty() {
+        let lowered = lower(&text, None, target).unwrap_or_else(|findings| panic!("{text}{findings:?}"));
+        let data = Choices::new(bytes).words(listing::LANES * 8);
+        listing::run(&lowered, &data, &text);
     }
     for schedule in [Some(ScheduleStyle::Seed), Some(ScheduleStyle::Maxas), Some(ScheduleStyle::CuAssembler), None] {
         // With the words beside, all of every word comes back.

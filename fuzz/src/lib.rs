@@ -5,6 +5,7 @@ pub mod choices;
 pub mod elf;
 pub mod engines;
 pub mod expression;
+pub mod listing;
 pub mod portable;
 pub mod ptx;
 pub mod sass;

@@ -157,7 +157,9 @@ fn is_rewritten(spelling: &str, operands: &[String]) -> bool {
 
 /// What loses its guard, or a NaN's bits under one.
 fn is_wrong_under_a_guard(spelling: &str) -> bool {
-    ["set.", "testp.", "neg.", "abs.", "vadd4.", "vsub4.", "vavrg4.", "vabsdiff4."].iter().any(|name| spelling.starts_with(name))
+    ["set.", "testp.", "neg.", "abs.", "vadd4.", "vsub4.", "vavrg4.", "vabsdiff4."]
+        .iter()
+        .any(|name| spelling.starts_with(name))
 }
 
 const TYPES: [&str; 19] = [

@@ -94,10 +94,11 @@ fn statement(builder: &mut KernelBuilder, instruction: &Instruction, loc: u32) -
         return Ok(());
     }
     let width = Width::holding(recipe.result_width());
-    let float = |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
+    let float =
+        |operation| move |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
     if width == Width::B64 {
         let d = lowering.builder.register(width);
-        lowering.push_unguarded(float(d));
+        lowering.push_unguarded(float(operation)(d));
         for (shift, number) in [(0, destination), (32, pair_of(destination)?)] {
             let half = lowering.builder.write(Name::Register(number), guard.is_some());
             lowering.push(Op::Extract { d: half, a: d.into(), width, shift });
@@ -105,25 +106,20 @@ fn statement(builder: &mut KernelBuilder, instruction: &Instruction, loc: u32) -
         return Ok(());
     }
     // `.RELU` clamps where its predicate is true: measured on sm_90.
-    let unclamped = match instruction.relu_predicate() {
-        None => None,
-        Some(predicate) => {
-            let operation = Operation { clamp: Clamp::None, ..operation };
-            let float = |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
-            Some((lowering.builder.guard(predicate), lowering.computed(width, float)))
-        }
-    };
-    let op: Box<dyn FnOnce(Reg) -> Op> = match unclamped {
-        None | Some((Some(None), _)) => Box::new(float),
-        Some((None, a)) => Box::new(move |d| Op::Move { d, a }),
-        Some((Some(Some(ir::Guard { pred, expected })), plain)) => {
-            let clamped = lowering.computed(width, float);
-            let (a, b) = if expected { (clamped, plain) } else { (plain, clamped) };
-            Box::new(move |d| Op::Select { d, p: pred.into(), a, b })
-        }
-    };
+    let unclamped = Operation { clamp: Clamp::None, ..operation };
+    let predicate = instruction.relu_predicate().map(|predicate| lowering.builder.guard(predicate).flatten());
+    let both = matches!(predicate, Some(Some(_)))
+        .then(|| [operation, unclamped].map(|operation| lowering.computed(width, float(operation))));
     let d = lowering.builder.write(Name::Register(destination), guard.is_some());
-    lowering.push(op(d));
+    lowering.push(match (predicate, both) {
+        (Some(Some(ir::Guard { pred, expected })), Some([clamped, plain])) => {
+            let (a, b) = if expected { (clamped, plain) } else { (plain, clamped) };
+            Op::Select { d, p: pred.into(), a, b }
+        }
+        // `!PT`.
+        (Some(None), _) => float(unclamped)(d),
+        _ => float(operation)(d),
+    });
     Ok(())
 }
 
