@@ -173,7 +173,7 @@ pub struct Profile {
     pub underflow: Underflow,
     /// NaN results of f32.
     pub nan_f32: NanRule,
-    /// NaN results of f64. A minus or an absolute value leaves the sign of a NaN operand alone.
+    /// NaN results of f64. A minus, from sm_70 on an absolute value too, leaves the sign of a NaN operand alone.
     pub nan_f64: NanRule,
     /// NaN results of f64 divisions, which are a routine of the assembler's: a is the dividend.
     pub div_nan_f64: NanRule,
@@ -318,8 +318,8 @@ impl Profile {
         },
         Decision {
             field: "nan_f64",
-            decides: "whose payload an f64 NaN keeps: b, then c, then a; a minus or an absolute value leaves the \
-                      sign of a NaN operand alone; an invalid operation gives 0xfff8000000000000",
+            decides: "whose payload an f64 NaN keeps: b, then c, then a; a minus, from sm_70 on an absolute value \
+                      too, leaves the sign of a NaN operand alone; an invalid operation gives 0xfff8000000000000",
             source: "GT200, sm_90, and the multiplication of sm_120; which operand of a sum or a product is the second one the assembler may choose; sm_20 to sm_86 unmeasured",
             status: Status::Measured,
         },

@@ -1,7 +1,7 @@
 //! Numbers of 32 and 64 bits.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
-use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand as Arg, Signedness, Width};
+use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand as Arg, Signedness, Width};
 
 use super::body::{B32, Body, TRUE};
 use crate::instruction::{Instruction, Operand, Value};
@@ -99,23 +99,11 @@ impl Body<'_> {
         let operation = negated(operation, &operands[1..]);
         let mut args = [Arg::ZERO; 3];
         for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
-            let a = self.double(&Operand { negate: false, absolute: false, ..*operand })?;
-            *arg = if operand.absolute { self.magnitude_of_number(a) } else { a };
+            *arg = self.double(&Operand { negate: false, ..*operand })?;
         }
         let d = self.fresh(Width::B64);
         self.finish(Op::Float { d, operation, components: 1, contractible: false, args });
         self.write_pair(&operands[0], d)
-    }
-
-    /// The magnitude of an f64; a NaN keeps its sign, as it does under a minus. Measured on sm_90.
-    fn magnitude_of_number(&mut self, a: Arg) -> Arg {
-        let format = Format::F64;
-        let [magnitude, d] = [(); 2].map(|()| self.fresh(Width::B64));
-        let p = self.fresh(Width::Pred);
-        self.emit(Op::Sign { d: magnitude, negate: false, format, flush: false, arithmetic: false, a });
-        self.emit(Op::Classify { d: p, class: Class::NotANumber, format, a });
-        self.emit(Op::Select { d, p: p.into(), a, b: magnitude.into() });
-        d.into()
     }
 
     /// Two halves at once.
