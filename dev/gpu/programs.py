@@ -6,8 +6,8 @@
 
 A line of programs.jsonl is a module, its launch, and a checksum (CRC-32) of the buffers for each input. OUT/programs.jsonl.gz has a line
 for each: `same`, `differs` (which inputs, and what the first of each kind left), `refused` (the driver's log) or `failed`. Python's
-standard library and the driver are all it needs; the driver is libcuda.so.1, or what CUDA_DRIVER names. With JIT_LEVEL=0 its assembler
-optimises nothing: what agrees then and not otherwise, the assembler made.
+standard library and the driver are all it needs; the driver is libcuda.so.1, or what CUDA_DRIVER names. JIT_LEVEL=0 turns
+the optimiser of its assembler off: where a program agrees only then, the optimiser made the difference.
 """
 
 import base64

@@ -21,6 +21,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import queue
 import random
 import re
 import struct
@@ -163,18 +164,19 @@ def spellings():
 
 def make(out, target):
     ptxas, tool = os.environ.get("PTXAS", "ptxas"), os.environ.get("ROUNDONCE", "target/release/roundonce")
-    work = Path(tempfile.mkdtemp())
+    holder = tempfile.TemporaryDirectory()
+    folder = Path(holder.name)
 
     def template(name, kind, select):
-        (work / f"{name}.ptx").write_text(TEMPLATE.format(target=target, type=kind, select=select))
-        subprocess.run([ptxas, "-arch", target, work / f"{name}.ptx", "-o", work / f"{name}.cubin"], check=True)
-        text = subprocess.run([tool, "disasm", "--schedule", "cuassembler", work / f"{name}.cubin"], check=True, capture_output=True, text=True).stdout
+        (folder / f"{name}.ptx").write_text(TEMPLATE.format(target=target, type=kind, select=select))
+        subprocess.run([ptxas, "-arch", target, folder / f"{name}.ptx", "-o", folder / f"{name}.cubin"], check=True)
+        text = subprocess.run([tool, "disasm", "--schedule", "cuassembler", folder / f"{name}.cubin"], check=True, capture_output=True, text=True).stdout
         # The line behind the section's name is address 0.
         [(at, line)] = [(at, line) for at, line in enumerate(text.splitlines()[1:]) if re.match(r"\[.*\] [FD]FMA ", line)]
         control, _, instruction = line.partition(" ")
         names = dict(zip("dabc", re.findall(r"R(\d+)", instruction)))
         # Its waits and barriers stay; 15 cycles are enough for any latency that is fixed.
-        return work / f"{name}.cubin", at * 16, names, re.sub(r".:S\d+\]", "Y:S15]", control)
+        return folder / f"{name}.cubin", at * 16, names, re.sub(r".:S\d+\]", "Y:S15]", control)
 
     templates = {"f32": template("f32", "f32", ""), "f64": template("f64", "f64", ""), "predicate": template("predicate", "f32", SELECT)}
     made = refused = 0
@@ -183,13 +185,13 @@ def make(out, target):
             of = "predicate" if "P0" in pattern else "f64" if kind == "f64" else "f32"
             cubin, at, names, control = templates[of]
             instruction = f"{control} {mnemonic} R{names['d']}, {pattern.format(**names)}"
-            command = [tool, "asm", "--patch", cubin, "--at", hex(at), instruction, "-o", work / "patched.cubin"]
+            command = [tool, "asm", "--patch", cubin, "--at", hex(at), instruction, "-o", folder / "patched.cubin"]
             ran = subprocess.run(command, capture_output=True, text=True)
             if ran.returncode:
                 refused += 1
                 continue
             made += 1
-            text = base64.b64encode(zlib.compress((work / "patched.cubin").read_bytes(), 9)).decode()
+            text = base64.b64encode(zlib.compress((folder / "patched.cubin").read_bytes(), 9)).decode()
             pattern = pattern.format(a="a", b="b", c="c").replace("Ra", "a").replace("Rb", "b").replace("Rc", "c")
             lines.write(json.dumps({"instruction": mnemonic, "operands": pattern, "type": kind, "seen": of, "cubin": text}) + "\n")
     print(f"{made} instructions, {refused} that {target} lacks")
@@ -199,20 +201,31 @@ def run(source, out):
     Path(out).mkdir(parents=True, exist_ok=True)
     with gzip.open(source, "rt") as lines:
         cases = [json.loads(line) for line in lines]
-    context, answers = multiprocessing.get_context("fork"), multiprocessing.Queue()
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
     with gzip.open(Path(out) / "words-results.jsonl.gz", "wt") as lines:
         done = 0
         while done < len(cases):
             # Nothing runs in a context after a fault: the next process begins behind it.
             process = context.Process(target=work, args=(cases[done:], answers))
             process.start()
-            while (answer := answers.get()) is not None:
+            while (answer := next_answer(process, answers)) is not None:
                 if "error" in answer:
                     print(answer["instruction"], answer["operands"], answer["error"], flush=True)
                 lines.write(json.dumps(answer) + "\n")
                 done += 1
             process.join()
     print(f"{done} instructions ran")
+
+
+def next_answer(process, answers):
+    """What the process says next; it may end without a word."""
+    while True:
+        try:
+            return answers.get(timeout=1)
+        except queue.Empty:
+            if not process.is_alive():
+                sys.exit(f"a process ended with {process.exitcode}")
 
 
 def work(cases, answers):

@@ -78,7 +78,7 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         if !is_target_missing && sass::modern::is_spelling(name, machine) {
             let message = format!("`{spelling}` is not computed: no document says what it does");
             return fault(NOT_COMPUTED, message)
-                .help("`roundonce asm` and `disasm` know its words; docs/sass.md has what an H200 did with some");
+                .help("`roundonce asm` and `disasm` know its words; docs/sass.md says what was asked of a GPU");
         }
         if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
             return finding;

@@ -103,3 +103,15 @@ fn machine_code_leaves_what_an_h200_left() {
     }
     assert_eq!((computed, illegal, unknown), (187, 50, 144));
 }
+
+/// Before sm_86 the conversion is one opcode with the packed sum; nothing was measured there.
+#[test]
+fn a_half_becomes_an_f32_on_every_generation() {
+    for number in [70, 75, 80, 86, 90, 100, 120] {
+        let lowered = lower("HADD2.F32 R20, -RZ, -|R6|.H1_H1", None, Target::new(number).unwrap()).unwrap();
+        let rows =
+            [[0, 0, 0x3c01_0000, 0xbf80_2000], [0, 0, 0x8001_7fff, 0xb380_0000], [0, 0, 0xfe00_0000, 0x7fff_ffff]];
+        let found = left(&lowered, &rows, Engine::Interpreter);
+        assert_eq!(found, rows.map(|row| row[3]), "sm_{number}");
+    }
+}

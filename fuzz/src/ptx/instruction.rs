@@ -139,8 +139,7 @@ fn is_contracted(spelling: &str) -> bool {
         && ![".rn", ".rz", ".rm", ".rp"].iter().any(|rounding| spelling.contains(rounding))
 }
 
-/// What ptxas makes into something else where it stands in a program (docs/run.md, "As an H100 has it"), or where NaNs may come
-/// from another operand.
+/// What ptxas makes into something else in a program (docs/run.md, "As an H100 has it"), or where NaNs may come from another operand.
 fn is_rewritten(spelling: &str, operands: &[String]) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| spelling.contains(word));
     let is = |names: &[&str]| names.iter().any(|name| spelling.split('.').next() == Some(name));

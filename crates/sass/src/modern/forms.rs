@@ -2,7 +2,8 @@
 //!
 //! NVIDIA documents none of them. A form is here where PTX's document says what the instruction that the assembler makes
 //! it of computes, or where hardware was asked (`vectors/hw`); the other spellings of the table (the scales of FMUL, `.FMZ` of uniform
-//! and packed f32, `.F32` of packed halves) are encoded and printed, and not computed.
+//! and packed f32, `.F32` of halves, `.FTZ` and `.SAT` of packed bf16) are encoded and printed, and not computed. What `HADD2.F32` does
+//! to a half and −0 is a conversion, which `lower` knows.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Variants, Version};
@@ -63,6 +64,7 @@ const SUM: ArithOp = ArithOp::Add;
 const PRODUCT: ArithOp = ArithOp::Mul;
 const MIXED: &str = "the narrow operands are f16, or bf16 with .BF16; c and d are f32";
 const HALF: &str = "two f16, the first in the low half";
+const HALF_FMZ: &str = "two f16, the first in the low half; .FMZ as an H200 has it";
 const BFLOAT: &str = "two bf16, the first in the low half";
 const PAIR: &str = "two f32 in a register pair, the first in the low half; sm_101 has none";
 const UNIFORM: &str = "of uniform registers";
@@ -86,22 +88,22 @@ const fn row(
 pub static FORMS: &[Form] = &[
     row("FFMA", &[FMZ_PART, RND_PART, SAT_PART], MUL_ADD, SM_70, recipe(FUSED, Format::F32), ""),
     row("FADD", &[FTZ_PART, RND_PART, SAT_PART], ADD, SM_70, recipe(SUM, Format::F32), ""),
-    row("FMUL", &[FMZ_PART, RND_PART, SAT_PART], MUL, SM_70, recipe(PRODUCT, Format::F32), ""),
+    row("FMUL", &[FMZ_PART, RND_PART, SAT_PART], MUL, SM_70, recipe(PRODUCT, Format::F32), ".FMZ as an H200 has it"),
     row("FHFMA", &[TYPE_PART, RND_PART, SAT_PART], MUL_ADD, SM_100, widening(FUSED), MIXED),
     row("FHADD", &[TYPE_PART, RND_PART, SAT_PART], ADD, SM_100, widening(SUM), MIXED),
     row("DFMA", &[RND_PART], MUL_ADD, SM_70, recipe(FUSED, Format::F64), DOUBLE),
     row("DADD", &[RND_PART], ADD, SM_70, recipe(SUM, Format::F64), DOUBLE),
     row("DMUL", &[RND_PART], MUL, SM_70, recipe(PRODUCT, Format::F64), DOUBLE),
-    row("HFMA2", &[FMZ_PART, CLAMP], MUL_ADD, SM_80, packed(FUSED, Format::F16), HALF),
-    row("HFMA2", &[FMZ_PART, SAT_PART], MUL_ADD, between(70, 75), packed(FUSED, Format::F16), HALF),
+    row("HFMA2", &[FMZ_PART, CLAMP], MUL_ADD, SM_80, packed(FUSED, Format::F16), HALF_FMZ),
+    row("HFMA2", &[FMZ_PART, SAT_PART], MUL_ADD, between(70, 75), packed(FUSED, Format::F16), HALF_FMZ),
     row("HFMA2", &[PACKED, RELU], MUL_ADD, SM_80, packed(FUSED, Format::F16), BFLOAT),
     row("HFMA2", &[OOB, CLAMP], MUL_ADD, SM_90, packed(FUSED, Format::F16), OUT_OF_BOUNDS),
     row("HFMA2", &[PACKED, OOB, RELU], MUL_ADD, SM_90, packed(FUSED, Format::F16), OUT_OF_BOUNDS),
-    row("HFMA2", &[MMA, FMZ_PART, CLAMP], MUL_ADD, between(80, 90), packed(FUSED, Format::F16), HALF),
+    row("HFMA2", &[MMA, FMZ_PART, CLAMP], MUL_ADD, between(80, 90), packed(FUSED, Format::F16), HALF_FMZ),
     row("HFMA2", &[MMA, PACKED, RELU], MUL_ADD, between(90, 90), packed(FUSED, Format::F16), BFLOAT),
     row("HADD2", &[FTZ_PART, SAT_PART], ADD, SM_70, packed(SUM, Format::F16), HALF),
     row("HADD2", &[PACKED], ADD, SM_90, packed(SUM, Format::F16), BFLOAT),
-    row("HMUL2", &[FMZ_PART, SAT_PART], MUL, SM_70, packed(PRODUCT, Format::F16), HALF),
+    row("HMUL2", &[FMZ_PART, SAT_PART], MUL, SM_70, packed(PRODUCT, Format::F16), HALF_FMZ),
     row("HMUL2", &[PACKED], MUL, SM_90, packed(PRODUCT, Format::F16), BFLOAT),
     row("FFMA2", &[FLUSHED, RND_PART], MUL_ADD, between(100, 107), packed(FUSED, Format::F32), PAIR),
     row("FADD2", &[FTZ_PART, RND_PART], ADD, between(100, 107), packed(SUM, Format::F32), PAIR),

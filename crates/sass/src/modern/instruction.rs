@@ -189,25 +189,34 @@ impl Instruction {
         let guard = Guard { predicate: (self.word >> 87 & 7) as u8, negated: bit(self.word, 90) };
         (guard != Guard::ALWAYS).then_some(guard)
     }
-    /// Whether an H200 stops at it: of packed halves a sum or a product in f32, and bf16 beside flushing or `.SAT`.
+    /// Whether an H200 stops at it: an f32 result of halves, but for that of [`Self::widened_half`], and bf16 that is flushed or
+    /// saturated.
     pub(super) fn is_illegal(&self) -> bool {
-        let bfloat_has_more = || ["SAT", "FTZ", "FMZ"].iter().any(|name| self.spelling().contains(name));
+        let has = |slots: &[&str]| slots.iter().any(|slot| self.modifier(slot).is_some());
         let is_refused = match self.opcode().number {
             Number::Half => match self.modifier(".type") {
                 Some(".F32") => true,
-                Some(".BF16_V2") => bfloat_has_more(),
+                Some(".BF16_V2") => has(&[".SAT", ".FTZ"]) || matches!(self.modifier(".fmz"), Some(".FTZ" | ".FMZ")),
                 _ => false,
             },
-            Number::LowHalf => self.operand(Role::A).value != Value::Register(RZ),
+            Number::LowHalf => {
+                let is_register = |role| matches!(self.operand(role).value, Value::Register(number) if number != RZ);
+                is_register(Role::A) && is_register(Role::C)
+            }
             Number::F32 | Number::F64 => false,
         };
         is_refused && self.generation() == Generation::Hopper
     }
     /// The half that `HADD2.F32` adds to −0; `None` where it is another instruction or sum.
     pub(super) fn widened_half(&self) -> Option<WidenedHalf> {
+        // One opcode with the packed sum before sm_86.
+        let is_wide = self.opcode().number == Number::LowHalf
+            || self.opcode().name == "HADD2" && self.modifier(".type") == Some(".F32");
+        if !is_wide {
+            return None;
+        }
         let (a, operand) = (self.operand(Role::A), self.operand(Role::C));
-        let is_of_zero = (a.value, a.negate) == (Value::Register(RZ), true);
-        if self.opcode().number != Number::LowHalf || !is_of_zero {
+        if (a.value, a.negate) != (Value::Register(RZ), true) {
             return None;
         }
         let suffix: String = self.selectors(operand).map(|(selector, value)| selector.texts[value]).collect();
@@ -237,8 +246,7 @@ impl Instruction {
         let modifiers = self.modifiers().map(|(modifier, value)| modifier.texts[value]);
         core::iter::once(self.opcode().name).chain(modifiers).collect()
     }
-    /// What it computes, without the signs and the halves of its operands; `None` where no document and no measurement
-    /// says it.
+    /// What it computes, without the signs and the halves of its operands; `None` where it is none of [`FORMS`].
     pub fn recipe(&self) -> Option<Recipe> {
         let spelling = self.spelling();
         let (mnemonic, modifiers) = split_spelling(&spelling);

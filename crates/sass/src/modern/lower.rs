@@ -70,57 +70,16 @@ fn statement(builder: &mut KernelBuilder, instruction: &Instruction, loc: u32) -
     if instruction.is_illegal() {
         return Err(format!("`{spelling}` is encoded, but an H200 stops at it: an illegal instruction"));
     }
+    let Some(half) = instruction.widened_half() else {
+        let recipe = instruction.recipe().ok_or_else(|| format!("no document says what `{spelling}` computes"))?;
+        if instruction.opcode().uniform {
+            return Err(format!("`{spelling}` is of uniform registers, which are not run"));
+        }
+        let Some(guard) = builder.guard(instruction.guard()) else { return Ok(()) };
+        return Lowering { builder, guard, loc }.arithmetic(instruction, &recipe);
+    };
     let Some(guard) = builder.guard(instruction.guard()) else { return Ok(()) };
-    let mut lowering = Lowering { builder, guard, loc };
-    if let Some(half) = instruction.widened_half() {
-        return lowering.widened(instruction, half);
-    }
-    let recipe = instruction.recipe().ok_or_else(|| format!("no document says what `{spelling}` computes"))?;
-    if instruction.opcode().uniform {
-        return Err(format!("`{spelling}` is of uniform registers, which are not run"));
-    }
-    let mut operation = recipe.operation;
-    let mut args = [ir::Operand::ZERO; 3];
-    for ((index, operand), side) in instruction.operands().enumerate().zip(operation.op.operands()) {
-        let (value, negate) = lowering.source(instruction, operand, &recipe, index)?;
-        args[index] = value;
-        match side {
-            OperandIndex::C => operation.negate_addend ^= negate,
-            OperandIndex::A | OperandIndex::B => operation.negate_product ^= negate,
-        }
-    }
-    let Value::Register(destination) = instruction.destination() else { return Ok(()) };
-    if destination == RZ {
-        return Ok(());
-    }
-    let width = Width::holding(recipe.result_width());
-    let float =
-        |operation| move |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
-    if width == Width::B64 {
-        let d = lowering.builder.register(width);
-        lowering.push_unguarded(float(operation)(d));
-        for (shift, number) in [(0, destination), (32, pair_of(destination)?)] {
-            let half = lowering.builder.write(Name::Register(number), guard.is_some());
-            lowering.push(Op::Extract { d: half, a: d.into(), width, shift });
-        }
-        return Ok(());
-    }
-    // `.RELU` clamps where its predicate is true: measured on sm_90.
-    let unclamped = Operation { clamp: Clamp::None, ..operation };
-    let predicate = instruction.relu_predicate().map(|predicate| lowering.builder.guard(predicate).flatten());
-    let both = matches!(predicate, Some(Some(_)))
-        .then(|| [operation, unclamped].map(|operation| lowering.computed(width, float(operation))));
-    let d = lowering.builder.write(Name::Register(destination), guard.is_some());
-    lowering.push(match (predicate, both) {
-        (Some(Some(ir::Guard { pred, expected })), Some([clamped, plain])) => {
-            let (a, b) = if expected { (clamped, plain) } else { (plain, clamped) };
-            Op::Select { d, p: pred.into(), a, b }
-        }
-        // `!PT`.
-        (Some(None), _) => float(unclamped)(d),
-        _ => float(operation)(d),
-    });
-    Ok(())
+    Lowering { builder, guard, loc }.widened(instruction, &half)
 }
 
 /// The register beside one: the upper half of a pair.
@@ -174,8 +133,8 @@ impl Lowering<'_> {
                     "" => whole,
                     ".H0_H0" => self.halves(whole, [0, 0], None),
                     ".H1_H1" => self.halves(whole, [16, 16], None),
-                    // The upper half of the name is the first: measured on sm_90.
-                    ".H0_NH1" => self.halves(whole, [16, 0], Some(format)),
+                    // The upper half of the name is the first: measured on sm_90, without signs.
+                    ".H0_NH1" if !operand.absolute && !operand.negate => self.halves(whole, [16, 0], Some(format)),
                     _ => return unknown(),
                 }
             }
@@ -196,13 +155,55 @@ impl Lowering<'_> {
         Ok((value, operand.negate))
     }
 
-    /// `HADD2.F32` of −0 and an f16: the f16 as f32, which is how the assembler writes that conversion. Measured on sm_90: with
-    /// `.FTZ` a subnormal f16 is a zero of its sign, though no subnormal as f32.
-    fn widened(&mut self, instruction: &Instruction, half: WidenedHalf) -> Result<(), String> {
+    /// An operation of the rows.
+    fn arithmetic(&mut self, instruction: &Instruction, recipe: &Recipe) -> Result<(), String> {
+        let mut operation = recipe.operation;
+        let mut args = [ir::Operand::ZERO; 3];
+        for ((index, operand), side) in instruction.operands().enumerate().zip(operation.op.operands()) {
+            let (value, negate) = self.source(instruction, operand, recipe, index)?;
+            args[index] = value;
+            match side {
+                OperandIndex::C => operation.negate_addend ^= negate,
+                OperandIndex::A | OperandIndex::B => operation.negate_product ^= negate,
+            }
+        }
         let Value::Register(destination) = instruction.destination() else { return Ok(()) };
         if destination == RZ {
             return Ok(());
         }
+        let width = Width::holding(recipe.result_width());
+        let float =
+            |operation| move |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
+        if width == Width::B64 {
+            let d = self.builder.register(width);
+            self.push_unguarded(float(operation)(d));
+            for (shift, number) in [(0, destination), (32, pair_of(destination)?)] {
+                let half = self.builder.write(Name::Register(number), self.guard.is_some());
+                self.push(Op::Extract { d: half, a: d.into(), width, shift });
+            }
+            return Ok(());
+        }
+        // `.RELU` clamps where its predicate is true: measured on sm_90.
+        let unclamped = Operation { clamp: Clamp::None, ..operation };
+        let predicate = instruction.relu_predicate().map(|predicate| self.builder.guard(predicate).flatten());
+        let d = self.builder.write(Name::Register(destination), self.guard.is_some());
+        let op = match predicate {
+            None => float(operation)(d),
+            // `!PT`.
+            Some(None) => float(unclamped)(d),
+            Some(Some(ir::Guard { pred, expected })) => {
+                let [clamped, plain] = [operation, unclamped].map(|operation| self.computed(width, float(operation)));
+                let (a, b) = if expected { (clamped, plain) } else { (plain, clamped) };
+                Op::Select { d, p: pred.into(), a, b }
+            }
+        };
+        self.push(op);
+        Ok(())
+    }
+
+    /// `HADD2.F32` of −0 and an f16: the f16 as f32, which is how the assembler writes that conversion. Measured on sm_90: with
+    /// `.FTZ` a subnormal f16 is a zero of its sign, though no subnormal as f32.
+    fn widened(&mut self, instruction: &Instruction, half: &WidenedHalf) -> Result<(), String> {
         let (format, width, imm) = (Format::F16, Width::B16, ir::Operand::Imm);
         let whole = self.word(half.operand.value, 0)?;
         let mut a = self.computed(width, |d| Op::Extract { d, a: whole, width: Width::B32, shift: half.shift });
@@ -215,6 +216,10 @@ impl Lowering<'_> {
             let p = self.computed(Width::Pred, |d| Op::Classify { d, class: Class::Subnormal, format, a });
             let zero = self.computed(width, |d| integer(IntOp::And, d, width, &[a, imm(format.sign_mask())]));
             a = self.computed(width, |d| Op::Select { d, p, a: zero, b: a });
+        }
+        let Value::Register(destination) = instruction.destination() else { return Ok(()) };
+        if destination == RZ {
+            return Ok(());
         }
         let (to, from) = (Scalar::Float(Format::F32), Scalar::Float(format));
         let (rounding, saturate) = (Rounding::NearestEven, half.saturate);
