@@ -143,6 +143,7 @@ impl Writer for C {
             "condition codes" => Some("C has no condition codes"),
             "out-of-bounds NaN" => Some("C has no out-of-bounds NaN"),
             "the product is truncated" => Some("C rounds a product as the environment says"),
+            "zero factors" => Some(super::ZERO_FACTORS),
             "operand types" => Some("C has no type of this format"),
             _ => None,
         };

@@ -122,6 +122,7 @@ pub(super) fn reasons(fields: &[&str]) -> Vec<&'static str> {
         "condition codes" => Some("PTX has no condition codes of floating-point results"),
         "rounding" => Some("no PTX instruction of this type has the rounding direction"),
         "subnormals" => Some("no PTX instruction of this type treats subnormals so"),
+        "zero factors" => Some(super::ZERO_FACTORS),
         "operand types" => Some("no PTX instruction has these operand types"),
         _ => None,
     };

@@ -61,6 +61,7 @@ impl Writer for Sass<'_> {
             "the product is truncated" => {
                 Some("sm_1x alone truncates the product; its machine code is not spelled here")
             }
+            "zero factors" => Some(super::ZERO_FACTORS),
             "operand types" => Some("no SASS instruction has these operand types"),
             _ => None,
         };

@@ -222,6 +222,7 @@ pub(super) fn reasons(fields: &[&str]) -> Vec<&'static str> {
         "condition codes" => Some("SPIR-V has no condition codes"),
         "out-of-bounds NaN" => Some("SPIR-V has no out-of-bounds NaN"),
         "the product is truncated" => Some("SPIR-V rounds a product as the execution mode says"),
+        "zero factors" => Some(super::ZERO_FACTORS),
         "operand types" => {
             Some("SPIR-V has no arithmetic of this type: its bfloat16 is converted alone (SPV_KHR_bfloat16)")
         }
