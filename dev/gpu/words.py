@@ -68,8 +68,9 @@ def named(fraction, exponent):
     """The numbers with a name, of either sign."""
     normal, infinity = 1 << fraction, (1 << exponent) - 1 << fraction
     one, quiet = (1 << exponent - 1) - 1 << fraction, 1 << fraction - 1
-    magnitudes = [0, 1, 2, normal // 2, normal - 1, normal, normal + 1, 2 * normal, one - 1, one, one + 1, one + normal, one - fraction * normal,
-                  one | normal - 1, infinity - 1, infinity - normal, infinity, infinity | quiet, infinity | quiet | 5, infinity | 1]
+    magnitudes = [0, 1, 2, normal // 2, normal - 1, normal, normal + 1, 2 * normal, one - 1, one, one + 1, one + normal,
+                  one - fraction * normal, one | normal - 1, infinity - 1,
+                  infinity - normal, infinity, infinity | quiet, infinity | quiet | 5, infinity | 1]
     sign = 1 << fraction + exponent
     return [bits | side for bits in magnitudes for side in (0, sign)]
 
@@ -101,7 +102,9 @@ def triples(name):
             at = rng.choice([-bias - fraction, -bias, 1 - bias, 0, bias, rng.randrange(-bias - fraction, bias + 1)]) + rng.randrange(-2, 3)
             left = at // 2 + rng.randrange(-8, 9) if kind == 2 else at
             right = at - left if kind == 2 else rng.randrange(-3, 4)
-            out.append((near(left), near(right), near(at + rng.choice([0, 0, -fraction, fraction, rng.randrange(-fraction - 2, fraction + 3)]))))
+            factors = near(left), near(right)
+            beside = rng.choice([0, 0, -fraction, fraction, rng.randrange(-fraction - 2, fraction + 3)])
+            out.append((*factors, near(at + beside)))
     return out
 
 
@@ -150,8 +153,8 @@ def spellings():
         for p in ["P0", "!P0", "!PT"]:
             yield f"HFMA2{kind}.RELU", of, "R{a}, R{b}, R{c}, " + p
             yield f"HFMA2.MMA{kind}.RELU", of, "R{a}, R{b}, R{c}, " + p
-        for lanes in ["R{a}.H0_H0, R{b}, R{c}", "R{a}.H1_H1, R{b}, R{c}", "R{a}, R{b}.H0_H0, R{c}.H1_H1", "R{a}, R{b}.H0_NH1, R{c}", "-R{a}, |R{b}|, R{c}",
-                      "R{a}, -R{b}, -R{c}"]:
+        for lanes in ["R{a}.H0_H0, R{b}, R{c}", "R{a}.H1_H1, R{b}, R{c}", "R{a}, R{b}.H0_H0, R{c}.H1_H1",
+                      "R{a}, R{b}.H0_NH1, R{c}", "-R{a}, |R{b}|, R{c}", "R{a}, -R{b}, -R{c}"]:
             yield "HFMA2" + kind, of, lanes
         for lanes in ["R{a}.H1_H1, R{c}.H0_H0", "-R{a}, |R{c}|", "-|R{a}|, -R{c}", "|R{a}|, R{c}.H1_H1"]:
             yield "HADD2" + kind, of, lanes
@@ -170,7 +173,8 @@ def make(out, target):
     def template(name, kind, select):
         (folder / f"{name}.ptx").write_text(TEMPLATE.format(target=target, type=kind, select=select))
         subprocess.run([ptxas, "-arch", target, folder / f"{name}.ptx", "-o", folder / f"{name}.cubin"], check=True)
-        text = subprocess.run([tool, "disasm", "--schedule", "cuassembler", folder / f"{name}.cubin"], check=True, capture_output=True, text=True).stdout
+        command = [tool, "disasm", "--schedule", "cuassembler", folder / f"{name}.cubin"]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         # The line behind the section's name is address 0.
         [(at, line)] = [(at, line) for at, line in enumerate(text.splitlines()[1:]) if re.match(r"\[.*\] [FD]FMA ", line)]
         control, _, instruction = line.partition(" ")
@@ -297,14 +301,16 @@ def vectors(source, out, count):
             for triple, result in list(zip(triples, d))[:count]:
                 # A sum's second operand is the third place of the machine code.
                 bits = [triple["abc".index(name)] for name in names]
-                line = {"instruction": case["instruction"], **dict(zip("abc", bits)), "d": result}
-                lines.write(json.dumps({key: value if key == "instruction" else f"0x{value:0{digits}x}" for key, value in line.items()}) + "\n")
+                line = {**dict(zip("abc", bits)), "d": result}
+                words = {key: f"0x{value:0{digits}x}" for key, value in line.items()}
+                lines.write(json.dumps({"instruction": case["instruction"], **words}) + "\n")
 
 
 def records(verified, machine, assembler, date):
     """A record a line, as those of capture.sh: how many results of each instruction are as expected."""
     for name, count in re.findall(r"^(\S+): (\d+) vectors, as expected$", Path(verified).read_text(), re.MULTILINE):
-        print(json.dumps({"form": name, "machine": machine, "assembler": assembler, "date": date, "cases": int(count), "mismatches": 0}))
+        about = {"form": name, "machine": machine, "assembler": assembler, "date": date}
+        print(json.dumps({**about, "cases": int(count), "mismatches": 0}))
 
 
 def table(source, out, count):
