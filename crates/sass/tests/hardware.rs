@@ -3,11 +3,13 @@
 //! the result, or that the machine stops at it.
 
 use flate2::read::GzDecoder;
-use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_exec::Engine;
 use roundonce_sass::modern::{Target, lower};
 use roundonce_sass::{Lowered, NOT_COMPUTED, Name};
 use std::collections::BTreeMap;
 use std::io::Read;
+
+mod lanes;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/hw/h200-580.159.04-2026-11-27/words.tsv.gz");
 
@@ -55,23 +57,11 @@ fn left(lowered: &Lowered, rows: &[[u64; 4]], engine: Engine) -> Vec<u64> {
         // What was seen was seen where P0 is true.
         _ => 1,
     };
-    let mut args = vec![Arg::Scalar(rows.len() as u64)];
-    args.extend(
-        lowered
-            .inputs
-            .iter()
-            .map(|name| Arg::Buffer(Buffer::from_words(rows.iter().map(|row| word(*name, row)).collect()))),
-    );
-    args.extend(lowered.outputs.iter().map(|_| Arg::Buffer(Buffer::zeros(4 * rows.len()))));
-    let (grid, block) = ([rows.len().div_ceil(32) as u32, 1, 1], [32, 1, 1]);
-    let options = Options { engine, ..Options::default() };
-    let launch = Launch { program: &lowered.program, entry: None, grid, block, args, dynamic_shared: 0, options };
-    let report = launch.run().unwrap();
     let mut results = vec![0; rows.len()];
-    for (name, buffer) in lowered.outputs.iter().zip(&report.buffers[1 + lowered.inputs.len()..]) {
-        let shift = if *name == Name::Register(RESULT) { 0 } else { 32 };
-        for (result, word) in results.iter_mut().zip(buffer.as_ref().unwrap().words()) {
-            *result |= u64::from(*word) << shift;
+    for (name, words) in lanes::run(engine, lowered, rows.len(), |name, lane| word(name, &rows[lane])) {
+        let shift = if name == Name::Register(RESULT) { 0 } else { 32 };
+        for (result, word) in results.iter_mut().zip(words) {
+            *result |= u64::from(word) << shift;
         }
     }
     results

@@ -1,32 +1,12 @@
 //! A listing run lane by lane is what its instructions compute one by one.
 
 use roundonce_arith::{ConditionCodes, Format, Profile};
-use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_exec::Engine;
 use roundonce_isa::{Recipe, Value, evaluate};
 use roundonce_sass::modern::{self, Target};
-use roundonce_sass::{Lowered, Name, lower, parse_line};
+use roundonce_sass::{Name, lower, parse_line};
 
-/// Runs a listing on `lanes` lanes of inputs; gives each output's lanes.
-fn run(lowered: &Lowered, lanes: usize, input: impl Fn(Name, usize) -> u32) -> Vec<(Name, Vec<u32>)> {
-    lowered.program.verify().unwrap_or_else(|invalid| panic!("{invalid}"));
-    let buffer = |name: &Name| Arg::Buffer(Buffer::from_words((0..lanes).map(|lane| input(*name, lane)).collect()));
-    let mut args = vec![Arg::Scalar(lanes as u64)];
-    args.extend(lowered.inputs.iter().map(buffer));
-    args.extend(lowered.outputs.iter().map(|_| Arg::Buffer(Buffer::zeros(4 * lanes))));
-    let launch = Launch {
-        program: &lowered.program,
-        entry: None,
-        grid: [lanes.div_ceil(128) as u32, 1, 1],
-        block: [128, 1, 1],
-        args,
-        dynamic_shared: 0,
-        options: Options { engine: Engine::Native, ..Options::default() },
-    };
-    let report = launch.run().unwrap_or_else(|error| panic!("{error:?}"));
-    let first = 1 + lowered.inputs.len();
-    let outputs = lowered.outputs.iter().zip(&report.buffers[first..]);
-    outputs.map(|(name, buffer)| (*name, buffer.as_ref().unwrap().words().to_vec())).collect()
-}
+mod lanes;
 
 /// Any words at all, the same in every run.
 fn scramble(seed: u64) -> u32 {
@@ -55,7 +35,7 @@ fn one_instruction_is_its_operation() {
         let lowered = lower(text, None).unwrap();
         let lanes = 500;
         let input = |name: Name, lane: usize| scramble(lane as u64 * 31 + lowered_key(name));
-        let outputs = run(&lowered, lanes, input);
+        let outputs = lanes::run(Engine::Native, &lowered, lanes, input);
         let instruction = parse_line(text).unwrap().instruction;
         let recipe = instruction.recipe().unwrap();
         for lane in 0..lanes {
@@ -122,7 +102,7 @@ fn a_listing_in_order() {
         Name::Register(8) => 0xdead_beef,
         _ => 0x1234_5678,
     };
-    let outputs = run(&lowered, 3, input);
+    let outputs = lanes::run(Engine::Native, &lowered, 3, input);
     let of = |name: &str| outputs.iter().find(|(output, _)| output.to_string() == name).unwrap().1.clone();
     assert_eq!(of("R0"), [0x3f80_0000; 3]);
     // 1 × 0.5 + 2 = 2.5; 2.5 × f32(0.1) + 2.5 = 2.75.
@@ -193,7 +173,7 @@ fn statements_of_later_targets_are_their_forms() {
         let lanes = 500;
         // Finite f64s too: a register alone is a special value, a pair seldom is.
         let input = |name: Name, lane: usize| scramble(lane as u64 * 31 + lowered_key(name));
-        let outputs = run(&lowered, lanes, input);
+        let outputs = lanes::run(Engine::Native, &lowered, lanes, input);
         for lane in 0..lanes {
             // 200 and 201 are the words of the constant.
             let register = |number: u8| {

@@ -95,6 +95,13 @@ impl Instruction {
     pub fn destination(&self) -> Value {
         self.register(self.byte(16))
     }
+    /// The register that is written, if one is.
+    pub(super) fn written(&self) -> Option<u8> {
+        match self.destination() {
+            Value::Register(number) if number != RZ => Some(number),
+            _ => None,
+        }
+    }
     fn register(&self, number: u8) -> Value {
         if self.opcode().uniform { Value::Uniform((number != RZ).then_some(number)) } else { Value::Register(number) }
     }
@@ -164,6 +171,10 @@ impl Instruction {
         };
         self.opcode().selectors.iter().filter(of_operand).map(|selector| (selector, gather(self.word, selector.bits)))
     }
+    /// All that is printed behind an operand.
+    pub(super) fn suffix(&self, operand: Operand) -> String {
+        self.selectors(operand).map(|(selector, value)| selector.texts[value]).collect()
+    }
     /// Whether an operand's register is kept, where the disassembler says so.
     pub(super) fn reuses(&self, operand: Operand) -> bool {
         matches!(operand.value, Value::Register(_)) && self.control().reuse() & self.entry.reuse_bits(operand.role) != 0
@@ -192,11 +203,13 @@ impl Instruction {
     /// Whether an H200 stops at it: an f32 result of halves, but for that of [`Self::widened_half`], and bf16 that is flushed or
     /// saturated.
     pub(super) fn is_illegal(&self) -> bool {
-        let has = |slots: &[&str]| slots.iter().any(|slot| self.modifier(slot).is_some());
         let is_refused = match self.opcode().number {
             Number::Half => match self.modifier(".type") {
                 Some(".F32") => true,
-                Some(".BF16_V2") => has(&[".SAT", ".FTZ"]) || matches!(self.modifier(".fmz"), Some(".FTZ" | ".FMZ")),
+                Some(".BF16_V2") => {
+                    let mut changes = [".SAT", ".FTZ", ".fmz"].into_iter().filter_map(|slot| self.modifier(slot));
+                    changes.any(|text| text != ".OOB")
+                }
                 _ => false,
             },
             Number::LowHalf => {
@@ -219,8 +232,7 @@ impl Instruction {
         if (a.value, a.negate) != (Value::Register(RZ), true) {
             return None;
         }
-        let suffix: String = self.selectors(operand).map(|(selector, value)| selector.texts[value]).collect();
-        let shift = match suffix.as_str() {
+        let shift = match self.suffix(operand).as_str() {
             ".H0_H0" => 0,
             ".H1_H1" => 16,
             _ => return None,

@@ -110,7 +110,7 @@ impl Lowering<'_> {
     ) -> Result<(ir::Operand, bool), String> {
         let format = recipe.operation.operand_format(index);
         let width = Width::holding(format.width() * recipe.components);
-        let suffix: String = instruction.selectors(operand).map(|(selector, value)| selector.texts[value]).collect();
+        let suffix = instruction.suffix(operand);
         let unknown =
             || Err(format!("no document says what `{suffix}` is on an operand of {}", instruction.opcode().name));
         let mut value = match width {
@@ -167,10 +167,7 @@ impl Lowering<'_> {
                 OperandIndex::A | OperandIndex::B => operation.negate_product ^= negate,
             }
         }
-        let Value::Register(destination) = instruction.destination() else { return Ok(()) };
-        if destination == RZ {
-            return Ok(());
-        }
+        let Some(destination) = instruction.written() else { return Ok(()) };
         let width = Width::holding(recipe.result_width());
         let float =
             |operation| move |d| Op::Float { d, operation, components: recipe.components, contractible: false, args };
@@ -209,7 +206,7 @@ impl Lowering<'_> {
         let mut a = self.computed(width, |d| Op::Extract { d, a: whole, width: Width::B32, shift: half.shift });
         for (is_asked, negate) in [(half.operand.absolute, false), (half.operand.negate, true)] {
             if is_asked {
-                a = self.computed(width, |d| Op::Sign { d, negate, format, flush: false, arithmetic: false, a });
+                a = self.sign(negate, format, a);
             }
         }
         if half.flush {
@@ -217,15 +214,18 @@ impl Lowering<'_> {
             let zero = self.computed(width, |d| integer(IntOp::And, d, width, &[a, imm(format.sign_mask())]));
             a = self.computed(width, |d| Op::Select { d, p, a: zero, b: a });
         }
-        let Value::Register(destination) = instruction.destination() else { return Ok(()) };
-        if destination == RZ {
-            return Ok(());
-        }
+        let Some(destination) = instruction.written() else { return Ok(()) };
         let (to, from) = (Scalar::Float(Format::F32), Scalar::Float(format));
         let (rounding, saturate) = (Rounding::NearestEven, half.saturate);
         let d = self.builder.write(Name::Register(destination), self.guard.is_some());
         self.push(Op::Convert { d, to, from, rounding, integral: false, flush: false, saturate, a });
         Ok(())
+    }
+
+    /// The sign of a number flipped, or cleared.
+    fn sign(&mut self, negate: bool, format: Format, a: ir::Operand) -> ir::Operand {
+        let op = |d| Op::Sign { d, negate, format, flush: false, arithmetic: false, a };
+        self.computed(Width::holding(format.width()), op)
     }
 
     /// Two halves of a word, each from a bit on; the sign of the lower one is flipped for a format.
@@ -234,9 +234,7 @@ impl Lowering<'_> {
         let mut low = self.computed(Width::B16, extract(shifts[0]));
         let high = self.computed(Width::B16, extract(shifts[1]));
         if let Some(format) = negated {
-            let a = low;
-            low =
-                self.computed(Width::B16, |d| Op::Sign { d, negate: true, format, flush: false, arithmetic: false, a });
+            low = self.sign(true, format, low);
         }
         self.computed(Width::B32, |d| Op::Pack { d, low, high })
     }
