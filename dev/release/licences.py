@@ -47,7 +47,7 @@ def main() -> None:
     print(OTHERS)
     for package in sorted(packages.values(), key=lambda package: (package["name"], package["version"])):
         name = f"{package['name']} {package['version']}"
-        print(f"{name}: {package['license']}, {package['repository'] or 'https://crates.io/crates/' + package['name']}")
+        print(f"{name}: {package['license']}, {package['repository'] or 'no repository is named'}")
         folder = pathlib.Path(package["manifest_path"]).parent
         files = {path for pattern in TEXTS for path in folder.glob(pattern) if path.is_file()}
         for path in sorted(files):
