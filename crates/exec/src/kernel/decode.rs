@@ -72,6 +72,13 @@ pub(crate) struct DecodedKernel<'p> {
 }
 
 impl<'p> DecodedKernel<'p> {
+    /// What the address of an access of so many elements must be a multiple of.
+    pub(crate) fn alignment(&self, bytes: u32, count: usize) -> u32 {
+        match self.kernel.aligned_vectors {
+            true => (bytes * count as u32).next_power_of_two(),
+            false => bytes,
+        }
+    }
     /// `compiles` says whether an instruction, guarded or not, may be part of native code.
     pub(crate) fn new(
         program: &'p Program,

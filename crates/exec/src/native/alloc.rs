@@ -5,8 +5,9 @@ use super::budget::Budget;
 use super::folded::folded;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
+use super::indexed::IndexedAddresses;
 use super::quotient::Quotient;
-use super::region::{Exit, Region, Target, is_store, live_at_exit, members};
+use super::region::{Region, is_store, members};
 use super::shape::{Shapes, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
@@ -121,17 +122,10 @@ pub(super) fn vector_count(shapes: &Shapes, width: Width, reg: Reg) -> usize {
     }
 }
 
-/// Whether a register is one number for the tile, in a general register.
-pub(super) fn is_general(shapes: &Shapes, reg: Reg) -> bool {
-    match shapes.shape(Operand::Reg(reg)) {
-        VectorShape::Scalar(0) => !shapes.is_float(reg),
-        shape => shape.is_scalar(),
-    }
-}
-
 /// The locations of all registers.
 pub(super) struct Allocated {
     pub(super) allocations: Vec<Allocation>,
+    pub(super) addresses: IndexedAddresses,
     /// The vectors in the frame, weighted by use and the length of their live ranges.
     pub(super) spilled: u64,
     /// The vectors in the frame that are read or written, each as often as its instructions probably run.
@@ -150,7 +144,8 @@ pub(super) fn allocate(
     // Where the liveness of so many registers is not known, all of them are live in all nodes.
     budget.spend(8 * region.nodes.len() * code.kernel.registers.len())?;
     let folded = folded(code, region, shapes);
-    let mut ranges = live_ranges(code, region, shapes, inactive);
+    let addresses = IndexedAddresses::analyse(code, region, shapes);
+    let mut ranges = live_ranges(code, region, shapes, inactive, &addresses);
     ranges.retain(|range| !folded[range.reg.0 as usize]);
     ranges.sort_by_key(|range| (std::cmp::Reverse(range.spill_weight), range.reg));
     let mut allocations: Vec<Allocation> =
@@ -226,7 +221,7 @@ pub(super) fn allocate(
         }
         allocations[range.reg.0 as usize] = allocation;
     }
-    Some(Allocated { allocations, spilled, spilled_uses })
+    Some(Allocated { allocations, addresses, spilled, spilled_uses })
 }
 
 /// The last use of each register's value in a node, going backward.
@@ -252,13 +247,14 @@ fn live_ranges(
     region: &Region,
     shapes: &Shapes,
     inactive: &InactiveLiveness,
+    addresses: &IndexedAddresses,
 ) -> Vec<LiveRange> {
     let count = code.kernel.registers.len();
     let mut ranges: Vec<Intervals> = vec![Vec::new(); count];
     let (mut weights, mut writes) = (vec![0u64; count], vec![0u64; count]);
     let mut hints: Vec<Vec<Reg>> = vec![Vec::new(); count];
     let depths = region.loop_depths();
-    let form = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg) * 2 + usize::from(is_general(shapes, reg));
+    let form = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg) * 2 + usize::from(shapes.is_general(reg));
     let mut base = 0;
     let mut spans = Vec::with_capacity(region.nodes.len());
     let mut until = Uses { last: vec![None; count], known: Vec::new() };
@@ -266,7 +262,7 @@ fn live_ranges(
         let insts = region.insts(code, index);
         let weight = 8u64.pow(depths[index].min(6));
         let end = base + 2 * (insts.len() as u32 + 1) + 1;
-        let live = live_out(code, region, index);
+        let live = region.live_out(code, index);
         // Going backward: the last use of each register's value.
         members(&live).for_each(|reg| until.at(reg, end));
         if let super::region::Next::Branch { pred, .. } = node.next {
@@ -276,7 +272,7 @@ fn live_ranges(
         for (index, inst) in insts.enumerate().rev() {
             let at = base + 2 * (index as u32 + 1);
             let (mut read, mut written) = (Vec::new(), Vec::new());
-            inst.op.registers(|role, reg| match role {
+            addresses.registers(inst.op, |role, reg| match role {
                 Role::Use => read.push(reg),
                 Role::Def => written.push(reg),
             });
@@ -349,24 +345,9 @@ fn live_ranges(
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
                 intervals: joined(std::mem::take(&mut ranges[index]), &spans),
                 vectors,
-                is_general: is_general(shapes, reg),
+                is_general: shapes.is_general(reg),
                 hints: std::mem::take(&mut hints[index]),
             }
         })
         .collect()
-}
-
-/// The registers that are live at the end of a node.
-fn live_out(code: &DecodedKernel<'_>, region: &Region, node: usize) -> Vec<u64> {
-    let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
-    for target in region.nodes[node].next.targets().into_iter().flatten() {
-        let more = match target {
-            Target::Exit(exit) => live_at_exit(code, region.exits[exit]),
-            Target::Node(next) => live_at_exit(code, Exit::At(region.nodes[next].start)),
-        };
-        for (live, more) in live.iter_mut().zip(more) {
-            *live |= more;
-        }
-    }
-    live
 }

@@ -51,6 +51,8 @@ pub(super) struct Asm {
     labels: u64,
     /// The label of the next instruction.
     bound: Option<Label>,
+    /// The access site whose host address RAX holds, for the number in this register.
+    host_address: Option<(usize, Register)>,
     failure: Option<AsmError>,
     /// Where instructions are rewritten for AVX2.
     avx2: Option<Avx2>,
@@ -123,6 +125,21 @@ pub(super) fn low(register: Register) -> Register {
     Register::EAX + (register as u32 - Register::RAX as u32)
 }
 
+/// A general register's number, by any of its names but those of the second bytes.
+fn general_number(register: Register) -> Option<u32> {
+    let names = [
+        (Register::RAX, 16),
+        (Register::EAX, 16),
+        (Register::AX, 16),
+        // AL, CL, DL, BL.
+        (Register::AL, 4),
+    ];
+    names.into_iter().find_map(|(first, count)| {
+        Some((register as u32).wrapping_sub(first as u32))
+            .filter(|&at| at < count && at != Register::RSP as u32 - Register::RAX as u32)
+    })
+}
+
 /// A direction of rounding as MXCSR and the operands of instructions number it.
 pub(super) const fn direction_number(direction: Rounding) -> u32 {
     match direction {
@@ -138,7 +155,7 @@ impl Asm {
     pub(super) fn new(machine: Machine, home: Rounding) -> Asm {
         let avx2 = (machine == Machine::Avx2).then(|| Avx2::new(home));
         let neon = (machine == Machine::Neon).then(|| Neon::new(home));
-        Asm { instructions: Vec::new(), labels: 0, bound: None, failure: None, avx2, neon }
+        Asm { instructions: Vec::new(), labels: 0, bound: None, host_address: None, failure: None, avx2, neon }
     }
     /// The function's start: `frame` and `record` become what it is called with, and the environment is the frame's.
     pub(super) fn enter(&mut self, frame: Register, record: Register) {
@@ -171,9 +188,11 @@ impl Asm {
     }
     /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
+        self.host_address = None;
         if let Some(neon) = &mut self.neon {
             return neon.bind(label);
         }
+        self.shorten_jumps(label);
         self.sequence(Asm::join_paths);
         if self.bound.is_some() {
             // An instruction has one label.
@@ -181,9 +200,29 @@ impl Asm {
         }
         self.bound = Some(label);
     }
+    /// A label that is bound next needs no jump there: `jcc there; jmp elsewhere; there:` becomes the opposite jump elsewhere.
+    fn shorten_jumps(&mut self, Label(next): Label) {
+        let is_to =
+            |jump: &Instruction, label: u64| jump.op0_kind() == OpKind::NearBranch64 && jump.near_branch64() == label;
+        let Some(last) = self.instructions.last().filter(|last| last.code() == Code::Jmp_rel32_64 && last.ip() == 0)
+        else {
+            return;
+        };
+        if is_to(last, next) {
+            self.instructions.pop();
+        } else if let [.., before, last] = &mut self.instructions[..]
+            && is_to(before, next)
+            && before.code() != Code::Jmp_rel32_64
+        {
+            before.set_code(before.code().negate_condition_code());
+            before.set_near_branch64(last.near_branch64());
+            self.instructions.pop();
+        }
+    }
     pub(super) fn push(&mut self, instruction: Result<Instruction, IcedError>) {
         self.sequence(|asm| {
             let instruction = instruction?;
+            asm.forget_written(&instruction);
             if let Some(neon) = &mut asm.neon {
                 return neon.rewrite(&instruction);
             }
@@ -200,8 +239,24 @@ impl Asm {
             self.failure = Some(error);
         }
     }
+    /// What RAX held is not known once it or the number is written. An instruction writes no general register but its first operand.
+    fn forget_written(&mut self, instruction: &Instruction) {
+        let written = general_number(instruction.op0_register());
+        let is_written = |register| written.is_some() && written == general_number(register);
+        if self.host_address.is_some_and(|(_, number)| is_written(Register::RAX) || is_written(number)) {
+            self.host_address = None;
+        }
+    }
+    /// Whether RAX holds the host address at a site for the number in a register. If not, it will when this is said.
+    pub(super) fn holds_host_address(&self, site: usize, number: Register) -> bool {
+        self.host_address == Some((site, number))
+    }
+    pub(super) fn hold_host_address(&mut self, site: usize, number: Register) {
+        self.host_address = Some((site, number));
+    }
     /// Appends an instruction of the machine.
     fn append(&mut self, mut instruction: Instruction) {
+        self.forget_written(&instruction);
         if let Some(Label(number)) = self.bound.take() {
             instruction.set_ip(number);
         }
@@ -265,7 +320,11 @@ impl Asm {
         if let Some(neon) = self.neon {
             return neon.finish();
         }
-        encode(self.instructions, self.labels as usize)
+        let instructions = match self.avx2 {
+            Some(_) => avx2::without_dead_masks(self.instructions),
+            None => self.instructions,
+        };
+        encode(instructions, self.labels as usize)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compiled regions: how one is made from the analyses, and the code cache that a launch's workers share.
 
 use super::LaunchConstants;
-use super::alloc::{Allocated, Allocation, allocate, is_general};
+use super::alloc::{Allocated, allocate};
 use super::asm::direction_number;
 use super::budget::Budget;
 use super::call::{Executable, FrameChunk, put};
@@ -262,7 +262,7 @@ struct Draft {
     frame: Frame,
     shapes: Shapes,
     inputs: Vec<LiveReg>,
-    allocations: Vec<Allocation>,
+    allocated: Allocated,
     /// What a tile costs that a larger one would share among more lanes, and what it costs for want of registers.
     cost: u64,
     /// Whether all vectors have registers: a smaller tile costs more.
@@ -329,11 +329,11 @@ impl<'a> Plan<'a> {
         self.budget.spend(2000 * (region.length() + places) + 64 * registers + places * registers / 8)?;
         let mut frame = Frame::new();
         let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame)?;
-        let Allocated { allocations, spilled, spilled_uses } =
-            allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
+        let allocated = allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
         // Small tiles fit few registers, but pay for each number and each address of a tile.
-        let cost = spilled_uses + self.cost_of_numbers(&region, &shapes);
-        Some(Draft { region, frame, shapes, inputs, allocations, cost, fits: spilled == 0 })
+        let cost = allocated.spilled_uses + self.cost_of_numbers(&region, &shapes);
+        let fits = allocated.spilled == 0;
+        Some(Draft { region, frame, shapes, inputs, allocated, cost, fits })
     }
 
     /// What a region's instructions cost the interpreter, each once: most are loops over vectors, some take lane after lane.
@@ -356,7 +356,7 @@ impl<'a> Plan<'a> {
                 Op::Load { .. } | Op::Store { .. } => 6,
                 op => {
                     let mut number = false;
-                    op.registers(|role, reg| number |= role == Role::Def && is_general(shapes, reg));
+                    op.registers(|role, reg| number |= role == Role::Def && shapes.is_general(reg));
                     if number { 3 } else { 0 }
                 }
             });
@@ -369,7 +369,7 @@ impl<'a> Plan<'a> {
         let launch = self.launch;
         let mut draft = first;
         loop {
-            let Draft { region, frame, shapes, inputs, allocations, .. } = &draft;
+            let Draft { region, frame, shapes, inputs, allocated, .. } = &draft;
             let read: Vec<Reg> = self.touched(region).into_iter().map(|&(reg, _)| reg).collect();
             let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, launch.machine(), self.budget)?;
             let is_worthwhile = || {
@@ -379,7 +379,7 @@ impl<'a> Plan<'a> {
                 return None;
             }
             self.budget.spend(4000 * region.length())?;
-            let failed = match emit::region(launch, region, shapes, &deferred, allocations, frame.clone(), inputs) {
+            let failed = match emit::region(launch, region, shapes, &deferred, allocated, frame.clone(), inputs) {
                 Ok(emitted) => {
                     self.budget.spend(32 * emitted.code.len())?;
                     return self.finish(emitted, &draft, &deferred);

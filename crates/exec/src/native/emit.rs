@@ -24,6 +24,7 @@ use super::alloc::{Allocation, Location};
 use super::asm::{Asm, Decorators, FRAME, Label, at, broadcast_at, low};
 use super::deferred::{Deferred, FLUSH_PENDING, NAN_PENDING, States, is_conflicting, operand_state};
 use super::frame::Frame;
+use super::indexed::IndexedAddresses;
 use super::region::{ProgramPoint, Region};
 use super::shape::{Shapes, VectorShape};
 use crate::kernel::{DecodedInst, Machine, conversion};
@@ -34,7 +35,7 @@ use iced_x86::{Code, Instruction, Register};
 use memory::PartLoad;
 use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use control::{Emitted, region};
 
@@ -97,6 +98,8 @@ struct Emitter<'a> {
     shapes: &'a Shapes,
     deferred: &'a Deferred,
     allocations: &'a [Allocation],
+    /// Addresses of lanes that are taken as indices.
+    addresses: &'a IndexedAddresses,
     frame: Frame,
     asm: Asm,
     /// The state of the registers at this instruction.
@@ -111,6 +114,8 @@ struct Emitter<'a> {
     folded: Option<PartLoad>,
     /// The loads of the current node that are checked together, by their points.
     groups: BTreeMap<ProgramPoint, Group>,
+    /// Registers that a loop advances.
+    advanced: BTreeSet<Reg>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted.
@@ -507,6 +512,9 @@ impl Emitter<'_> {
     /// One instruction, whose predicate has been handled.
     fn instruction(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         use roundonce_ir::Op;
+        if self.addresses.replace(inst.op) {
+            return Ok(());
+        }
         match inst.op {
             Op::Move { d, a } => self.copy(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),
@@ -514,7 +522,7 @@ impl Emitter<'_> {
             &Op::Sign { d, negate, format, flush: false, arithmetic, a } => self.sign(d, negate, format, arithmetic, a),
             Op::Int { d, op, width: Width::Pred, args } => self.logic(*d, *op, args),
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
-            &Op::Compare { d, comparison, of, a, b } => self.compare(d, comparison, of, a, b),
+            &Op::Compare { d, comparison, of, a, b } => self.compare(d, (comparison, of), a, b, None),
             &Op::Select { d, p, a, b } => self.select(d, p, a, b),
             &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 self.min_max(d, MinMax { format, max, flush, nan, xorsign_abs }, a, b)

@@ -39,6 +39,7 @@ mod emit;
 mod folded;
 mod frame;
 mod inactive;
+mod indexed;
 mod numbers;
 mod quotient;
 mod region;

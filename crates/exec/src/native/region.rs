@@ -257,6 +257,21 @@ impl Region {
         self.placed_insts(code, node).map(|(_, inst)| inst)
     }
 
+    /// The registers that are live at the end of a node.
+    pub(super) fn live_out(&self, code: &DecodedKernel<'_>, node: usize) -> Vec<u64> {
+        let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
+        for target in self.nodes[node].next.targets().into_iter().flatten() {
+            let more = match target {
+                Target::Exit(exit) => live_at_exit(code, self.exits[exit]),
+                Target::Node(next) => live_at_exit(code, Exit::At(self.nodes[next].start)),
+            };
+            for (live, more) in live.iter_mut().zip(more) {
+                *live |= more;
+            }
+        }
+        live
+    }
+
     /// Whether a tile may commit.
     pub(super) fn commits(&self) -> bool {
         self.nodes.iter().any(|node| match node.next {

@@ -168,6 +168,13 @@ impl Shapes {
             },
         }
     }
+    /// Whether a register is one number for the tile, in a general register.
+    pub(super) fn is_general(&self, reg: Reg) -> bool {
+        match self.shape(Operand::Reg(reg)) {
+            VectorShape::Scalar(0) => !self.is_float(reg),
+            shape => shape.is_scalar(),
+        }
+    }
     pub(super) fn is_float(&self, reg: Reg) -> bool {
         self.floats[reg.0 as usize]
     }

@@ -5,11 +5,13 @@
 //! [`T`], until that register is needed otherwise or control flow joins. MXCSR is set where an instruction rounds in
 //! another direction than the one before; at labels and jumps it is as the region begins.
 
+mod dead_masks;
 mod sequences;
 mod table;
 
 use super::super::frame::header;
 use super::{Asm, AsmError, Direction, FRAME, at, direction_number, direction_of, low};
+pub(super) use dead_masks::without_dead_masks;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register, RoundingControl};
 use roundonce_arith::Rounding;
 use table::{counterpart, rounds};
@@ -214,10 +216,14 @@ impl Asm {
             K::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64 => self.shift_wide(&i),
             K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => {
                 let (to, from) = (vector_of(&i, 0)?, vector_of(&i, 1)?);
-                // Without the inexact exception.
-                let rounding = 8 | direction_number(direction_of(&i));
-                self.append(Instruction::with3(K::VEX_Vroundps_ymm_ymmm256_imm8, U, from, rounding)?);
-                self.append(Instruction::with2(K::VEX_Vcvttps2dq_ymm_ymmm256, to, U)?);
+                let direction = direction_of(&i);
+                let rounded = if direction == Rounding::TowardZero { from } else { U };
+                if rounded != from {
+                    // Without the inexact exception.
+                    let rounding = 8 | direction_number(direction);
+                    self.append(Instruction::with3(K::VEX_Vroundps_ymm_ymmm256_imm8, U, from, rounding)?);
+                }
+                self.append(Instruction::with2(K::VEX_Vcvttps2dq_ymm_ymmm256, to, rounded)?);
                 Ok(())
             }
             _ => match counterpart(code) {
@@ -377,6 +383,25 @@ impl Asm {
             asm.take_t();
             asm.append(Instruction::with4(code, T, from, from, 3u32)?);
             asm.append(Instruction::with4(Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, to, from, by, T)?);
+            Ok(())
+        });
+    }
+
+    /// Signed integers from f32 as a GPU has them: what was out of range became the least one, but is the greatest from `limit`
+    /// on, and zero of a NaN.
+    pub(in crate::native) fn saturate_integers(&mut self, integers: Register, from: Register, limit: MemoryOperand) {
+        use Code as K;
+        self.sequence(|asm| {
+            if let Some(neon) = &mut asm.neon {
+                return neon.saturate_integers(integers, from, &limit);
+            }
+            let none = || AsmError::NoCounterpart(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
+            let (to, from) = (halved(integers).ok_or_else(none)?, halved(from).ok_or_else(none)?);
+            asm.take_t();
+            asm.append(Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, T, from, limit, 0x1du32)?);
+            asm.append(Instruction::with3(K::VEX_Vpxor_ymm_ymm_ymmm256, to, to, T)?);
+            asm.append(Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, T, from, from, 7u32)?);
+            asm.append(Instruction::with3(K::VEX_Vpand_ymm_ymm_ymmm256, to, to, T)?);
             Ok(())
         });
     }

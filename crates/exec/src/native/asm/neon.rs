@@ -18,7 +18,7 @@ mod sequences;
 mod tests;
 
 use super::super::frame::header;
-use super::{AsmError, Direction, FRAME, Label, direction_number};
+use super::{AsmError, Direction, FRAME, Label, direction_number, general_number};
 use crate::kernel::Machine;
 use forms::*;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
@@ -156,7 +156,7 @@ impl Neon {
     /// The function's start.
     pub(super) fn enter(&mut self, frame: Register, record: Register) {
         self.words.extend(SAVE_VECTORS);
-        for (argument, to) in [frame, record].into_iter().filter_map(general::number).enumerate() {
+        for (argument, to) in [frame, record].into_iter().filter_map(general_number).enumerate() {
             self.op3(ORR_X, to, ZERO, argument as u32);
         }
         self.word(MRS_FPCR | X16);
@@ -257,7 +257,7 @@ impl Neon {
     /// The register and the offset of a memory operand, where the instruction takes such offsets; otherwise the offset is 0.
     fn address(&mut self, memory: &MemoryOperand, takes: impl Fn(i64) -> bool) -> Result<(u32, i64), AsmError> {
         let MemoryOperand { base, index, scale, displacement, is_broadcast, .. } = *memory;
-        let base = general::number(base).filter(|_| !is_broadcast).ok_or(AsmError::NoCounterpart(Code::Lea_r64_m))?;
+        let base = general_number(base).filter(|_| !is_broadcast).ok_or(AsmError::NoCounterpart(Code::Lea_r64_m))?;
         let (mut base, mut rest) = (base, 0);
         if takes(displacement) {
             rest = displacement;
@@ -275,7 +275,7 @@ impl Neon {
             self.op3(ADD_X_LSL, X16, X16, base);
             base = X16;
         }
-        if let Some(index) = general::number(index) {
+        if let Some(index) = general_number(index) {
             self.word(ADD_X_LSL | index << 16 | scale.trailing_zeros() << 10 | base << 5 | X16);
             base = X16;
         }

@@ -54,7 +54,7 @@ impl Emitter<'_> {
         let Atomic { width, space, address, offset, b, .. } = all;
         let scattered = self.is_scattered(address, space);
         match scattered {
-            true => self.load_distance()?,
+            true => self.load_distance(address)?,
             false => self.load_host_address(address)?,
         }
         let halves = if width == Width::B64 { 2 } else { 1 };
@@ -69,7 +69,7 @@ impl Emitter<'_> {
                 let from = self.canonicalised(b, width, part, B)?;
                 self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
             }
-            let places = if scattered { Some(self.spill_indices(address, width, part)?) } else { None };
+            let places = if scattered { Some(self.spill_indices(self.places_of(address), width, part)?) } else { None };
             let start = self.first_lane_of(width, part);
             for lane in 0..self.lanes_of(width) {
                 let next = self.skip_inactive(start + lane);

@@ -3,10 +3,11 @@
 use super::super::asm::at;
 use super::super::frame::{Access, AccessSite, Frame};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
-use crate::native::region::ProgramPoint;
+use crate::kernel::{DecodedKernel, Machine};
+use crate::native::region::{ProgramPoint, Region};
 use iced_x86::{Code, Instruction, Register};
-use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
-use std::collections::BTreeMap;
+use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
+use std::collections::{BTreeMap, BTreeSet};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
@@ -14,14 +15,20 @@ const RCX: Register = Register::RCX;
 /// Loads that are checked together lie within so many bytes.
 const MAX_GROUP: i64 = 4096;
 
+/// Bytes of a cache line; how far ahead lines are asked for, and of accesses of how many bytes; and what the caches hold anyway.
+const LINE: u64 = 64;
+const PREFETCH_DISTANCE: i64 = 1024;
+const MAX_PREFETCHED: u64 = 1024;
+const CACHE: u64 = 1 << 20;
+
 /// Loads of a node that are checked together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Group {
     /// The one that is compiled first, with the check of all.
-    first: ProgramPoint,
+    pub(super) first: ProgramPoint,
     /// What they read, relative to the address register.
-    from: i64,
-    to: i64,
+    pub(super) from: i64,
+    pub(super) to: i64,
 }
 
 /// The same while they are found.
@@ -40,6 +47,16 @@ impl Loads {
             && (self.group.from.abs_diff(next.group.from)).is_multiple_of(self.align.into())
             && to.saturating_sub(from) <= MAX_GROUP
     }
+}
+
+/// The registers that are advanced by a constant, in a loop.
+pub(super) fn advanced(code: &DecodedKernel<'_>, region: &Region) -> BTreeSet<Reg> {
+    let insts = (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
+    let added = insts.filter_map(|inst| match inst.op {
+        &Op::Int { d, op: IntOp::Add, args: [Operand::Reg(a), Operand::Imm(_), ..], .. } if a == d => Some(d),
+        _ => None,
+    });
+    added.collect()
 }
 
 impl Emitter<'_> {
@@ -115,17 +132,31 @@ impl Emitter<'_> {
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
                 self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
                 self.set_host_address(site, Some(number));
+                if access == Access::Load {
+                    self.prefetch(address, from.into(), span);
+                }
             }
             _ => return Err(EmitError::Unsupported),
         }
         Ok(())
     }
+    /// Asks for what tiles behind this one will load from an address, whose host's is in RAX: a tile's code is too long for the
+    /// processor to look that far ahead. An address that a loop advances has its tile's own lines next.
+    fn prefetch(&mut self, address: Operand, from: i64, span: u64) {
+        let Operand::Reg(address) = address else { return };
+        let lines = LINE + 1..=MAX_PREFETCHED;
+        let is_large = self.launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
+        if self.machine() == Machine::Neon || !is_large || !lines.contains(&span) || self.advanced.contains(&address) {
+            return;
+        }
+        for line in 0..span.div_ceil(LINE) {
+            let at = at(RAX, PREFETCH_DISTANCE + from + (line * LINE) as i64);
+            self.asm.push(Instruction::with1(Code::Prefetcht0_m8, at));
+        }
+    }
     /// What an access of so many elements must be a multiple of.
     pub(super) fn alignment(&self, bytes: u32, count: usize) -> u32 {
-        match self.launch.code.kernel.aligned_vectors {
-            true => (bytes * count as u32).next_power_of_two(),
-            false => bytes,
-        }
+        self.launch.code.alignment(bytes, count)
     }
     /// Finds the loads of a node that are checked together, by the first of them: those that add to the same register, which
     /// nothing between them writes. All of them run, so that one is out of bounds where all of them together are.

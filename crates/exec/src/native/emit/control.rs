@@ -2,17 +2,19 @@
 
 use super::super::asm::{Asm, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
+use super::check;
+use super::scalar::Ways;
 use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
 use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
-use crate::native::alloc::Allocation;
+use crate::native::alloc::{Allocated, Allocation};
 use crate::native::deferred::Deferred;
-use crate::native::region::{Cost, Detour, Next, ProgramPoint, Region, Target, is_store};
+use crate::native::region::{Cost, Detour, Next, ProgramPoint, Region, Target, is_live, is_store};
 use crate::native::schedule;
 use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_arith::Rounding;
-use roundonce_ir::{Op, Operand, Reg, Width};
+use roundonce_ir::{Comparand, Op, Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
@@ -98,7 +100,7 @@ pub(in crate::native) fn region(
     region: &Region,
     shapes: &Shapes,
     deferred: &Deferred,
-    allocations: &[Allocation],
+    allocated: &Allocated,
     frame: Frame,
     inputs: &[LiveReg],
 ) -> Result<Emitted, Failed> {
@@ -109,7 +111,8 @@ pub(in crate::native) fn region(
         region,
         shapes,
         deferred,
-        allocations,
+        allocations: &allocated.allocations,
+        addresses: &allocated.addresses,
         frame,
         asm: Asm::new(shapes.machine, home),
         states: deferred.before[region.entry].clone(),
@@ -117,6 +120,7 @@ pub(in crate::native) fn region(
         point: first,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
+        advanced: check::advanced(launch.code, region),
         folded: None,
         path_masks: None,
         approximations: Vec::new(),
@@ -308,9 +312,10 @@ impl Emitter<'_> {
         let node = &self.region.nodes[index];
         self.states = self.deferred.before[index].clone();
         self.group_loads(index);
+        let deciding = self.deciding_comparison(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             self.point = point;
-            if !matches!(inst.op, Op::Exit) && !is_store(inst.op) {
+            if !matches!(inst.op, Op::Exit) && !is_store(inst.op) && Some(point) != deciding {
                 self.predicated(inst)?;
                 self.deferred.transfer(inst, &mut self.states);
             }
@@ -335,6 +340,19 @@ impl Emitter<'_> {
             self.guarded(inst, u32::from(inst.completes), |emit| emit.store(inst))?;
         }
         Ok(())
+    }
+
+    /// The comparison of numbers at a node's end that nothing reads but the node's branch, which goes on by it.
+    fn deciding_comparison(&self, index: usize) -> Option<ProgramPoint> {
+        let (node, code) = (&self.region.nodes[index], self.launch.code);
+        let Next::Branch { pred, .. } = node.next else { return None };
+        let has_stores = self.region.insts(code, index).any(|inst| is_store(inst.op));
+        let (point, inst) = self.region.placed_insts(code, index).rfind(|(_, inst)| !matches!(inst.op, Op::Exit))?;
+        let Op::Compare { d, of, a, b, .. } = *inst.op else { return None };
+        let is_integer = matches!(of, Comparand::Signed(width) | Comparand::Unsigned(width) if width != Width::B16);
+        let decides = d == pred && is_integer && inst.guard.is_none() && !has_stores && self.active_mask.is_none();
+        let for_tile = self.is_general(d) || self.compares_by_tile(of, a, b);
+        (decides && for_tile && !is_live(&self.region.live_out(code, index), pred)).then_some(point)
     }
 
     /// What the lanes that take a detour do, behind a branch on whose predicate the lanes do not agree.
@@ -498,6 +516,16 @@ impl Emitter<'_> {
             self.asm.jump(Code::Jmp_rel32_64, if bits & 1 != 0 { yes } else { no });
             return Ok(());
         }
+        if let Some(point) = self.deciding_comparison(node)
+            && let Op::Compare { d, comparison, of, a, b } = *self.launch.code.blocks[point.block].insts[point.at].op
+        {
+            self.point = point;
+            self.compare(d, (comparison, of), a, b, Some(Ways { yes, no, apart: None }))?;
+            if !self.is_general(d) {
+                self.part(node, apart);
+            }
+            return Ok(());
+        }
         let Allocation::Mask(mask) = self.allocations[pred.0 as usize] else {
             let number = self.scalar(operand, Width::Pred, RAX)?;
             self.asm.rr(Code::Test_rm32_r32, low(number), low(number));
@@ -538,11 +566,15 @@ impl Emitter<'_> {
             self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
             self.asm.jump(Code::Je_rel32_64, no);
         }
+        self.part(node, apart);
+        Ok(())
+    }
+    /// Goes on where the lanes do not agree on a node's branch.
+    fn part(&mut self, node: usize, apart: Option<Label>) {
         match (apart, &self.path_masks) {
             (Some(apart), _) => self.asm.jump(Code::Jmp_rel32_64, apart),
             (None, Some(masks)) => self.asm.jump(Code::Jmp_rel32_64, masks.splits[node]),
             (None, None) => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),
         }
-        Ok(())
     }
 }

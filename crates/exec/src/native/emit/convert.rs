@@ -1,7 +1,7 @@
 //! Conversions, 16-bit integers, and what takes registers apart and puts them together.
 
-use super::super::asm::{Decorators, direction_number};
-use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, by, ymm};
+use super::super::asm::{Decorators, at, direction_number};
+use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
 use crate::kernel::Machine;
 use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, operand_state};
 use crate::scalar::Conversion;
@@ -241,13 +241,17 @@ impl Emitter<'_> {
             };
             if signed {
                 // What is out of range becomes the least integer.
-                self.nan_mask(A, K2);
+                self.asm.vector(Instruction::with2(Code::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er, D, A), round);
                 // 2^31.
                 let limit = self.broadcast_constant(0x4f00_0000, Width::B32);
-                self.compare_with(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K3, A, limit, 0x1d);
-                self.asm.vector(Instruction::with2(Code::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er, D, A), round);
-                for (mask, bound) in [(K2, 0), (K3, 0x7fff_ffff)] {
-                    self.merge_constant(D, bound, mask);
+                if let Source::Frame(limit) = limit {
+                    self.asm.saturate_integers(D, A, at(FRAME, limit));
+                } else {
+                    self.nan_mask(A, K2);
+                    self.compare_with(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K3, A, limit, 0x1d);
+                    for (mask, bound) in [(K2, 0), (K3, 0x7fff_ffff)] {
+                        self.merge_constant(D, bound, mask);
+                    }
                 }
                 if bits < 32 {
                     let most = (1u64 << (bits - 1)) - 1;

@@ -3,11 +3,13 @@
 
 use super::super::asm::{Decorators, Label, at};
 use super::super::frame::{Access, AccessSite};
+use super::check::Group;
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
+use crate::native::indexed::IndexedAddress;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{Operand, Reg, Space, Width};
+use roundonce_ir::{Operand, Reg, Signedness, Space, Width};
 
 const RDX: Register = Register::RDX;
 const K1: Register = Register::K1;
@@ -34,10 +36,15 @@ impl Emitter<'_> {
         let span = pattern.iter().max().zip(pattern.iter().min()).map_or(0, |(most, least)| most.abs_diff(*least));
         space == Space::Shared && self.active_mask.is_some() && span >= self.launch.config.shared_bytes()
     }
-    fn address_width(&self, address: Operand) -> Width {
-        match address {
+    /// What says where the lanes access memory.
+    pub(super) fn places_of(&self, address: Operand) -> Places {
+        let width = match address {
             Operand::Reg(reg) => self.width(reg),
             Operand::Imm(_) => Width::B64,
+        };
+        match self.addresses.of(address) {
+            Some(&indexed) => Places { of: indexed.index.into(), width: Width::B32, indexed: Some(indexed) },
+            None => Places { of: address, width, indexed: None },
         }
     }
 
@@ -50,10 +57,17 @@ impl Emitter<'_> {
         address: Operand,
         offset: i64,
     ) -> EmitResult {
-        let (width, shape) = (self.address_width(address), self.shapes.shape(address));
-        let (align, length) = (self.alignment(bytes, count), u64::from(bytes) * count as u64);
+        let (places, shape) = (self.places_of(address), self.shapes.shape(address));
+        let (mut offset, mut length) = (offset, u64::from(bytes) * count as u64);
+        if let Some(&Group { first, from, to }) = self.groups.get(&self.point).filter(|_| access == Access::Load) {
+            if first != self.point && self.accesses.contains_key(&first) {
+                return Ok(());
+            }
+            (offset, length) = (from, from.abs_diff(to));
+        }
+        let (width, mut align) = (places.width, self.alignment(bytes, count));
         let shared = space == Space::Shared;
-        let narrow = width == Width::B32;
+        let narrow = width == Width::B32 && places.indexed.is_none();
         if !matches!(space, Space::Global | Space::Const | Space::Generic | Space::Shared)
             || !matches!(width, Width::B32 | Width::B64)
             || narrow && !shared
@@ -61,46 +75,41 @@ impl Emitter<'_> {
         {
             return Err(EmitError::Unsupported);
         }
-        // What is subtracted from an address before it is compared, and with what, for multiples of the alignment.
-        let (base, limit, site) = if shared {
+        let site = self.site(|frame| {
+            let cache = if shared { 0 } else { frame.reserve(32, 32) };
+            AccessSite { cache, space, access, align, span: length, address, shape, offset, length }
+        });
+        let cache = self.frame.sites[site].cache;
+        // What is subtracted from an address or an index before it is compared, and with what, for multiples of the alignment.
+        let (base, limit) = if shared {
             let room = self.launch.config.shared_bytes().checked_sub(length).ok_or(EmitError::Unsupported)?;
-            let site = self.site(|_| AccessSite {
-                cache: 0,
-                space,
-                access,
-                align,
-                span: length,
-                address,
-                shape,
-                offset,
-                length,
-            });
             let base = self.broadcast_constant(offset.wrapping_neg() as u64, width);
             let limit = self.broadcast_constant(room / u64::from(align) + 1, width);
-            (base, self.load(limit, width, D), site)
+            (base, self.load(limit, width, D))
+        } else if let Some(indexed) = &places.indexed {
+            self.index_range(site, indexed)?;
+            self.broadcast(RDX, Width::B32, C);
+            self.broadcast(RAX, Width::B32, D);
+            align = 1;
+            (Source::Register(C), D)
         } else {
-            let site = self.site(|frame| {
-                let cache = frame.reserve(32, 32);
-                AccessSite { cache, space, access, align, span: length, address, shape, offset, length }
-            });
-            let cache = self.frame.sites[site].cache;
             self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, cache));
             if offset != 0 {
                 self.asm.ri(Code::Sub_rm64_imm32, RCX, offset as i32);
             }
             self.broadcast(RCX, Width::B64, C);
             self.asm.rm(Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, D, at(FRAME, cache + 8));
-            (Source::Register(C), D, site)
+            (Source::Register(C), D)
         };
         let (failed, passed) = (self.asm.label(), self.asm.label());
         let failing = self.frame.reserve(64, 64);
-        let parts = self.address_parts(address, width);
+        let parts = self.address_parts(places);
         if self.machine() == Machine::Avx2 && self.active_mask.is_none() && parts.len() > 1 {
-            self.check_all(&parts, address, (base, limit), align)?;
+            self.check_all(&parts, places, (base, limit), align)?;
             self.asm.jump(Code::Je_rel32_64, passed);
         }
         for part in parts {
-            self.position(part, address, base, align)?;
+            self.position(part, places, base, align)?;
             let mask = self.active_mask.map(|mask| {
                 self.load_mask(mask, width, part, K1);
                 K1
@@ -116,6 +125,9 @@ impl Emitter<'_> {
         self.asm.jump(Code::Jmp_rel32_64, passed);
         self.asm.bind(failed);
         self.first_failing(failing, width);
+        if let Some(indexed) = &places.indexed {
+            self.position_of_index(site, indexed, failing)?;
+        }
         self.side_exit(
             Code::Jmp_rel32_64,
             if shared { DeoptReason::Other } else { DeoptReason::CacheMiss },
@@ -125,9 +137,9 @@ impl Emitter<'_> {
         Ok(())
     }
     /// B becomes the number of a part's positions from where an access may start. Uses A.
-    fn position(&mut self, part: Part, address: Operand, base: Source, align: u32) -> EmitResult {
-        let width = self.address_width(address);
-        let x = self.canonicalised(address, width, part, A)?;
+    fn position(&mut self, part: Part, places: Places, base: Source, align: u32) -> EmitResult {
+        let Places { of, width, .. } = places;
+        let x = self.canonicalised(of, width, part, A)?;
         let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
         self.op3(sub, B, x, base, Decorators::default());
         if align > 1 {
@@ -142,16 +154,16 @@ impl Emitter<'_> {
     fn check_all(
         &mut self,
         parts: &[Part],
-        address: Operand,
+        places: Places,
         (base, limit): (Source, Register),
         align: u32,
     ) -> EmitResult {
-        let width = self.address_width(address);
+        let width = places.width;
         let sub = by(width, Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64);
         let and = by(width, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
         let without = by(width, Code::EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandnq_zmm_k1z_zmm_zmmm512b64);
         for (index, &part) in parts.iter().enumerate() {
-            self.position(part, address, base, align)?;
+            self.position(part, places, base, align)?;
             self.op3(sub, A, B, Source::Register(limit), Decorators::default());
             self.op3(without, if index == 0 { E } else { A }, B, Source::Register(A), Decorators::default());
             if index > 0 {
@@ -165,9 +177,72 @@ impl Emitter<'_> {
         self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
         Ok(())
     }
+    /// RCX becomes the position in the segment where index 0 leads, in units of the alignment, and RDX the least index that leads
+    /// into it: a number of 32 bits, if one does. Uses RAX.
+    fn least_index(&mut self, site: usize, indexed: &IndexedAddress) -> EmitResult {
+        let AccessSite { cache, align, offset, .. } = self.frame.sites[site];
+        let base = self.scalar(indexed.base, Width::B64, RCX)?;
+        self.copy_scalar(Width::B64, RCX, base);
+        if offset != 0 {
+            self.asm.ri(Code::Add_rm64_imm32, RCX, offset as i32);
+        }
+        self.asm.rm(Code::Sub_r64_rm64, RCX, at(FRAME, cache));
+        if align > 1 {
+            self.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RCX, align.trailing_zeros()));
+        }
+        self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
+        self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RDX, (indexed.factor / align).trailing_zeros()));
+        self.asm.push(Instruction::with1(Code::Neg_rm64, RDX));
+        if indexed.sign == Signedness::Unsigned {
+            self.asm.constant(RAX, 0);
+            self.asm.rr(Code::Cmp_r64_rm64, RDX, RAX);
+            self.asm.rr(Code::Cmovl_r64_rm64, RDX, RAX);
+        }
+        Ok(())
+    }
+    /// RDX becomes the least index that leads into a site's segment, RAX how many do: none where the least is not of 32 bits, and
+    /// no more than half of those of 32 bits. Those below it are all of 31 bits or negative, as gathers take them. Uses RCX.
+    fn index_range(&mut self, site: usize, indexed: &IndexedAddress) -> EmitResult {
+        let AccessSite { cache, align, .. } = self.frame.sites[site];
+        self.least_index(site, indexed)?;
+        // The greatest one.
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, cache + 8));
+        self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
+        self.asm.ri(Code::Sub_rm64_imm32, RAX, 1);
+        self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RAX, (indexed.factor / align).trailing_zeros()));
+        self.at_most(RAX, i32::MAX as u64);
+        self.asm.rr(Code::Sub_r64_rm64, RAX, RDX);
+        self.asm.ri(Code::Add_rm64_imm32, RAX, 1);
+        self.asm.rr(Code::Movsxd_r64_rm32, RCX, Register::EDX);
+        self.asm.rr(Code::Cmp_r64_rm64, RCX, RDX);
+        self.asm.constant(RCX, 0);
+        self.asm.rr(Code::Cmovne_r64_rm64, RAX, RCX);
+        self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
+        self.asm.rr(Code::Cmovl_r64_rm64, RAX, RCX);
+        self.at_most(RAX, 1 << 31);
+        Ok(())
+    }
+    /// A signed number in a register becomes no more than this one. Uses RCX.
+    fn at_most(&mut self, register: Register, most: u64) {
+        self.asm.constant(RCX, most);
+        self.asm.rr(Code::Cmp_r64_rm64, register, RCX);
+        self.asm.rr(Code::Cmovg_r64_rm64, register, RCX);
+    }
+    /// RAX becomes the position in the segment where an index leads, of which it says how much more it is than the least one. Uses
+    /// RCX, RDX and a slot of the frame.
+    fn position_of_index(&mut self, site: usize, indexed: &IndexedAddress, slot: i64) -> EmitResult {
+        self.asm.mr(Code::Mov_rm64_r64, at(FRAME, slot), RAX);
+        self.least_index(site, indexed)?;
+        self.asm.rm(Code::Add_r32_rm32, Register::EDX, at(FRAME, slot));
+        self.extend(RAX, RDX, indexed.sign);
+        let shift = (indexed.factor / self.frame.sites[site].align).trailing_zeros();
+        self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RAX, shift));
+        self.asm.rr(Code::Add_r64_rm64, RAX, RCX);
+        Ok(())
+    }
     /// The parts of an address that differ. Where some lanes are inactive these differ too.
-    fn address_parts(&self, address: Operand, width: Width) -> Vec<Part> {
-        match (address, self.active_mask) {
+    fn address_parts(&self, Places { of, width, .. }: Places) -> Vec<Part> {
+        match (of, self.active_mask) {
             (Operand::Reg(reg), None) => self.parts(reg),
             _ => {
                 let halves = if width == Width::B64 { 2 } else { 1 };
@@ -220,10 +295,11 @@ impl Emitter<'_> {
         if self.shapes.shape(Operand::Reg(first)) == VectorShape::Periodic {
             self.active_mask = active.map(|mask| self.in_any_vector(mask));
         }
-        self.load_distance()?;
-        let overwrites = d.iter().flatten().any(|&d| Operand::Reg(d) == address);
+        self.load_distance(address)?;
+        let places = self.places_of(address);
+        let overwrites = d.iter().flatten().any(|&d| Operand::Reg(d) == places.of);
         for part in self.parts(first) {
-            let indices = self.indices(address, width, part, overwrites)?;
+            let indices = self.indices(places, width, part, overwrites)?;
             for (index, &d) in d.iter().enumerate() {
                 let Some(d) = d else { continue };
                 let offset = offset + index as i64 * i64::from(element.bytes);
@@ -256,23 +332,29 @@ impl Emitter<'_> {
         self.asm.mr(Code::Mov_rm64_r64, at(FRAME, any), RAX);
         any
     }
-    /// Sets RAX to the distance from a checked access's addresses to the host's.
-    pub(super) fn load_distance(&mut self) -> EmitResult {
-        let Some(&site) = self.accesses.get(&self.point) else { return Err(EmitError::Unsupported) };
-        self.set_host_address(site, None);
+    /// Sets RAX to the distance from a checked access's addresses to the host's; where the lanes have indices, to where index 0
+    /// leads.
+    pub(super) fn load_distance(&mut self, address: Operand) -> EmitResult {
+        let first = self.groups.get(&self.point).and_then(|group| self.accesses.get(&group.first));
+        let Some(&site) = first.or_else(|| self.accesses.get(&self.point)) else { return Err(EmitError::Unsupported) };
+        let base = match self.addresses.of(address) {
+            Some(indexed) => Some(self.scalar(indexed.base, Width::B64, RCX)?),
+            None => None,
+        };
+        self.set_host_address(site, base);
         Ok(())
     }
     /// The vectors with the addresses of a part of so wide a result; in A and E where they are about to be overwritten.
-    fn indices(&mut self, address: Operand, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
-        let wide = self.address_width(address) == Width::B64;
+    fn indices(&mut self, places: Places, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
+        let (wide, scale) = (places.width == Width::B64, places.scale());
         let one = |emit: &mut Self, half: usize, scratch: Register| -> EmitResult<Index> {
             let at = Part { half, ..part };
-            let mut register = emit.canonicalised(address, emit.address_width(address), at, scratch)?;
+            let mut register = emit.canonicalised(places.of, places.width, at, scratch)?;
             if keep {
                 emit.copy_vector(scratch, register);
                 register = scratch;
             }
-            Ok(Index { register, wide })
+            Ok(Index { register, wide, scale })
         };
         Ok(match (wide, width) {
             (true, Width::B64) => vec![one(self, part.half, A)?],
@@ -282,9 +364,9 @@ impl Emitter<'_> {
                 if part.half == 1 {
                     let upper = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
                     self.asm.push(Instruction::with3(upper, ymm(A), register, 1));
-                    vec![Index { register: A, wide }]
+                    vec![Index { register: A, wide, scale }]
                 } else {
-                    vec![Index { register, wide }]
+                    vec![Index { register, wide, scale }]
                 }
             }
             (false, _) => vec![one(self, 0, A)?],
@@ -300,18 +382,19 @@ impl Emitter<'_> {
     }
     /// Gathers elements of 4 or 8 bytes from RAX and the indices. Uses B and C.
     fn gather(&mut self, indices: &[Index], element: Element, width: Width, offset: i64, part: Part, to: Register) {
-        let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, 1, offset, 1);
+        let scale = indices[0].scale;
+        let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, scale, offset, 1);
         match (indices, element.bytes) {
-            (&[Index { register, wide: true }], 8) => {
+            (&[Index { register, wide: true, .. }], 8) => {
                 self.lanes_mask(Width::B64, part);
                 self.gather_into(Code::EVEX_Vpgatherqq_zmm_k1_vm64z, to, memory(register));
             }
-            (&[Index { register, wide: false }], 8) => {
+            (&[Index { register, wide: false, .. }], 8) => {
                 self.lanes_mask(Width::B64, part);
                 self.gather_into(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, to, memory(ymm(register)));
             }
             // Elements of 4 bytes, extended to 8.
-            (&[Index { register, wide }], _) if width == Width::B64 => {
+            (&[Index { register, wide, .. }], _) if width == Width::B64 => {
                 self.lanes_mask(Width::B64, part);
                 if wide {
                     self.gather_into(Code::EVEX_Vpgatherqd_ymm_k1_vm64z, ymm(B), memory(register));
@@ -355,7 +438,7 @@ impl Emitter<'_> {
     ) -> EmitResult {
         let (words, places) = (self.frame.reserve(64, 64), self.frame.reserve(64, 64));
         let half_bytes = 2 * self.machine().lanes() as i64;
-        for (half, &Index { register, wide }) in indices.iter().enumerate() {
+        for (half, &Index { register, wide, .. }) in indices.iter().enumerate() {
             let lane = if wide { Width::B64 } else { Width::B32 };
             let add = by(lane, Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64);
             let and = by(lane, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
@@ -398,10 +481,12 @@ impl Emitter<'_> {
         if self.machine() != Machine::Avx512 || bytes < 4 {
             return self.write_each_lane(from, bytes, address, offset, part);
         }
-        let indices = self.indices(address, width, part, false)?;
-        let memory = |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, 1, offset, 1);
+        let places = self.places_of(address);
+        let indices = self.indices(places, width, part, false)?;
+        let memory =
+            |register| MemoryOperand::with_base_index_scale_displ_size(RAX, register, places.scale(), offset, 1);
         let (lane, halves) = if indices.len() == 2 { (Width::B64, 2) } else { (width, 1) };
-        for (half, &Index { register, wide }) in indices.iter().enumerate() {
+        for (half, &Index { register, wide, .. }) in indices.iter().enumerate() {
             let place = if halves == 2 { Part { half, ..part } } else { part };
             self.lanes_mask(lane, place);
             let (code, index, value) = match (wide, bytes) {
@@ -423,7 +508,7 @@ impl Emitter<'_> {
         let values = self.frame.reserve(64, 64);
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let places = self.spill_indices(address, width, part)?;
+        let places = self.spill_indices(self.places_of(address), width, part)?;
         let start = self.first_lane_of(width, part);
         for lane in 0..self.lanes_of(width) {
             let next = self.skip_inactive(start + lane);
@@ -436,23 +521,23 @@ impl Emitter<'_> {
         Ok(())
     }
     /// Writes a part's addresses to the frame. Uses A and E.
-    pub(super) fn spill_indices(&mut self, address: Operand, width: Width, part: Part) -> EmitResult<Places> {
-        let indices = self.indices(address, width, part, false)?;
+    pub(super) fn spill_indices(&mut self, places: Places, width: Width, part: Part) -> EmitResult<SpilledPlaces> {
+        let indices = self.indices(places, width, part, false)?;
         let (at_frame, vector_bytes) = (self.frame.reserve(128, 64), 4 * self.machine().lanes() as i64);
         for (half, index) in indices.iter().enumerate() {
             let to = at(FRAME, at_frame + half as i64 * vector_bytes);
             self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, index.register);
         }
-        Ok(Places { at_frame, wide: indices[0].wide })
+        Ok(SpilledPlaces { at_frame, wide: indices[0].wide, scale: places.scale() })
     }
     /// Where a lane's address leads, which is in RDX afterwards; RAX has the distance to the host's addresses.
-    pub(super) fn lane_address(&mut self, places: Places, lane: usize, offset: i64) -> MemoryOperand {
+    pub(super) fn lane_address(&mut self, places: SpilledPlaces, lane: usize, offset: i64) -> MemoryOperand {
         let lane = lane as i64;
         match places.wide {
             true => self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, places.at_frame + 8 * lane)),
             false => self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, places.at_frame + 4 * lane)),
         }
-        MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, 1, offset, 1)
+        MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, places.scale, offset, 1)
     }
     /// Jumps over what is emitted next if a lane is inactive; the label is bound behind it.
     pub(super) fn skip_inactive(&mut self, lane: usize) -> Option<Label> {
@@ -478,16 +563,33 @@ impl Emitter<'_> {
     }
 }
 
-/// A part's addresses in the frame, of 64 bits or of 32.
+/// What says where lanes access memory: their addresses, or indices.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
-    at_frame: i64,
-    wide: bool,
+    of: Operand,
+    width: Width,
+    indexed: Option<IndexedAddress>,
 }
 
-/// A vector of addresses, of 64 bits or of 32.
+impl Places {
+    /// What it is multiplied by.
+    fn scale(&self) -> u32 {
+        self.indexed.map_or(1, |indexed| indexed.factor)
+    }
+}
+
+/// A part's addresses or indices in the frame, of 64 bits or of 32.
+#[derive(Clone, Copy)]
+pub(super) struct SpilledPlaces {
+    at_frame: i64,
+    wide: bool,
+    scale: u32,
+}
+
+/// A vector of addresses or indices, of 64 bits or of 32.
 #[derive(Clone, Copy)]
 struct Index {
     register: Register,
     wide: bool,
+    scale: u32,
 }

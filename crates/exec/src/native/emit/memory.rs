@@ -303,7 +303,7 @@ impl Emitter<'_> {
         };
         let scattered = self.is_scattered(*address, *space);
         match scattered {
-            true => self.load_distance()?,
+            true => self.load_distance(*address)?,
             false => self.load_host_address(*address)?,
         }
         if !scattered && self.active_mask.is_none() && self.is_interleaved(*address, *bytes, values.len()) {
@@ -406,9 +406,13 @@ impl Emitter<'_> {
             AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
             AccessSite { cache, .. } => at(FRAME, cache + 16),
         };
+        if number.is_some_and(|number| self.asm.holds_host_address(site, number)) {
+            return;
+        }
         self.asm.rm(Code::Mov_r64_rm64, RAX, from);
         if let Some(number) = number {
             self.asm.rr(Code::Add_r64_rm64, RAX, number);
+            self.asm.hold_host_address(site, number);
         }
     }
 }

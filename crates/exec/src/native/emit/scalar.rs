@@ -3,7 +3,7 @@
 use super::super::asm::{Label, at};
 use super::super::frame::record;
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, TILE, low};
-use crate::native::alloc::{Allocation, is_general};
+use crate::native::alloc::Allocation;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Special, Width};
@@ -12,10 +12,33 @@ const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
 const RDX: Register = Register::RDX;
 
+/// Where a comparison leads: where it holds in all lanes of a tile, in none, or in some; without a place for the last the tile
+/// takes a side exit.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    pub(super) yes: Label,
+    pub(super) no: Label,
+    pub(super) apart: Option<Label>,
+}
+
+/// The jump where a comparison of integers holds.
+fn jump_where(comparison: Comparison, sign: Signedness) -> Option<Code> {
+    let (signed, unsigned) = match comparison {
+        Comparison::Eq => (Code::Je_rel32_64, Code::Je_rel32_64),
+        Comparison::Ne => (Code::Jne_rel32_64, Code::Jne_rel32_64),
+        Comparison::Lt => (Code::Jl_rel32_64, Code::Jb_rel32_64),
+        Comparison::Le => (Code::Jle_rel32_64, Code::Jbe_rel32_64),
+        Comparison::Gt => (Code::Jg_rel32_64, Code::Ja_rel32_64),
+        Comparison::Ge => (Code::Jge_rel32_64, Code::Jae_rel32_64),
+        _ => return None,
+    };
+    Some(if sign == Signedness::Signed { signed } else { unsigned })
+}
+
 impl Emitter<'_> {
     /// Whether a register is one number for the tile, in a general register. (Constants are in none.)
     pub(super) fn is_general(&self, reg: Reg) -> bool {
-        is_general(self.shapes, reg)
+        self.shapes.is_general(reg)
     }
     pub(super) fn is_constant(&self, reg: Reg) -> bool {
         matches!(self.shapes.shape(Operand::Reg(reg)), VectorShape::Constant(_))
@@ -42,10 +65,10 @@ impl Emitter<'_> {
                 None => return Err(EmitError::Unsupported),
             },
         };
-        self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * word as i64));
-        self.define(d, RAX, pattern)
+        let to = self.scalar_target(d, &[]);
+        self.asm.rm(Code::Mov_r64_rm64, to, at(TILE, 8 * word as i64));
+        self.define(d, to, pattern)
     }
-
     /// `a ∘= b` in general registers of a width.
     fn alu(&mut self, width: Width, narrow: Code, wide: Code, a: Register, b: Register) {
         match width {
@@ -61,102 +84,206 @@ impl Emitter<'_> {
 
     /// Integer arithmetic on uniform values. A result's pattern is known from the analysis and needs no code.
     pub(super) fn int_scalars(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> EmitResult {
+        use Code as K;
         let [a, b, c, _] = *args;
-        let x = self.scalar(a, width, RAX)?;
-        // The register in which the result may be computed.
-        let target = match self.allocations[d.0 as usize] {
-            Allocation::Scalar(super::Location::Register(target)) => target,
-            _ => RAX,
-        };
-        let two = |emit: &mut Self, narrow, wide| {
-            let y = emit.scalar(b, width, RCX)?;
-            let to = if target == y { RAX } else { target };
-            emit.copy_scalar(width, to, x);
-            emit.alu(width, narrow, wide, to, y);
-            emit.define(d, to, 0)
-        };
-        match op {
-            IntOp::Add => two(self, Code::Add_r32_rm32, Code::Add_r64_rm64),
-            IntOp::Sub => two(self, Code::Sub_r32_rm32, Code::Sub_r64_rm64),
-            IntOp::Mul => two(self, Code::Imul_r32_rm32, Code::Imul_r64_rm64),
-            IntOp::And => two(self, Code::And_r32_rm32, Code::And_r64_rm64),
-            IntOp::Or => two(self, Code::Or_r32_rm32, Code::Or_r64_rm64),
-            IntOp::Xor => two(self, Code::Xor_r32_rm32, Code::Xor_r64_rm64),
+        let to = match op {
+            IntOp::Add => {
+                self.sum(d, width, [a, b], [K::Add_r32_rm32, K::Add_r64_rm64, K::Add_rm32_imm32, K::Add_rm64_imm32])?
+            }
+            IntOp::Sub => {
+                let codes = [K::Sub_r32_rm32, K::Sub_r64_rm64, K::Sub_rm32_imm32, K::Sub_rm64_imm32];
+                self.in_order(d, width, [a, b], codes)?
+            }
+            IntOp::And => {
+                self.sum(d, width, [a, b], [K::And_r32_rm32, K::And_r64_rm64, K::And_rm32_imm32, K::And_rm64_imm32])?
+            }
+            IntOp::Or => {
+                self.sum(d, width, [a, b], [K::Or_r32_rm32, K::Or_r64_rm64, K::Or_rm32_imm32, K::Or_rm64_imm32])?
+            }
+            IntOp::Xor => {
+                self.sum(d, width, [a, b], [K::Xor_r32_rm32, K::Xor_r64_rm64, K::Xor_rm32_imm32, K::Xor_rm64_imm32])?
+            }
+            IntOp::Mul => {
+                let to = self.scalar_target(d, &[a, b]);
+                self.product(to, width, [a, b])?;
+                to
+            }
             IntOp::MulAdd => {
-                let y = self.scalar(b, width, RCX)?;
-                self.copy_scalar(width, RAX, x);
-                self.alu(width, Code::Imul_r32_rm32, Code::Imul_r64_rm64, RAX, y);
+                let to = self.scalar_target(d, &[a, b, c]);
+                self.product(to, width, [a, b])?;
                 let z = self.scalar(c, width, RCX)?;
-                self.alu(width, Code::Add_r32_rm32, Code::Add_r64_rm64, RAX, z);
-                self.define(d, RAX, 0)
+                self.alu(width, K::Add_r32_rm32, K::Add_r64_rm64, to, z);
+                to
             }
             IntOp::MulWide(sign) | IntOp::MulAddWide(sign) if width == Width::B32 => {
+                let (a, b) = if self.immediate(a, width).is_some() { (b, a) } else { (a, b) };
+                let to = self.scalar_target(d, &[b, c]);
+                let x = self.scalar(a, width, RAX)?;
                 self.check_range(a, x, 32, sign)?;
-                self.extend(RAX, x, sign);
-                let y = self.scalar(b, width, RCX)?;
-                self.check_range(b, y, 32, sign)?;
-                self.extend(RCX, y, sign);
-                self.asm.rr(Code::Imul_r64_rm64, RAX, RCX);
+                self.extend(to, x, sign);
+                let factor = self.immediate(b, width).filter(|&factor| factor >= 0 || sign == Signedness::Signed);
+                match factor {
+                    Some(factor) => self.times(to, Width::B64, factor),
+                    None => {
+                        let y = self.scalar(b, width, RCX)?;
+                        self.check_range(b, y, 32, sign)?;
+                        self.extend(RCX, y, sign);
+                        self.asm.rr(K::Imul_r64_rm64, to, RCX);
+                    }
+                }
                 if matches!(op, IntOp::MulAddWide(_)) {
                     let z = self.scalar(c, Width::B64, RCX)?;
-                    self.asm.rr(Code::Add_r64_rm64, RAX, z);
+                    self.asm.rr(K::Add_r64_rm64, to, z);
                 }
-                self.define(d, RAX, 0)
+                to
             }
             IntOp::Not | IntOp::Neg => {
-                self.copy_scalar(width, target, x);
+                let to = self.scalar_target(d, &[]);
+                let x = self.scalar(a, width, RAX)?;
+                self.copy_scalar(width, to, x);
                 let (narrow, wide) =
-                    if op == IntOp::Not { (Code::Not_rm32, Code::Not_rm64) } else { (Code::Neg_rm32, Code::Neg_rm64) };
-                let (code, register) = if width == Width::B64 { (wide, target) } else { (narrow, low(target)) };
+                    if op == IntOp::Not { (K::Not_rm32, K::Not_rm64) } else { (K::Neg_rm32, K::Neg_rm64) };
+                let (code, register) = if width == Width::B64 { (wide, to) } else { (narrow, low(to)) };
                 self.asm.push(Instruction::with1(code, register));
-                self.define(d, target, 0)
+                to
             }
             IntOp::Min(sign) | IntOp::Max(sign) => {
-                let y = self.scalar(b, width, RCX)?;
-                self.copy_scalar(width, RAX, x);
-                self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, RAX, y);
                 let (narrow, wide) = match (op, sign) {
-                    (IntOp::Min(_), Signedness::Signed) => (Code::Cmovg_r32_rm32, Code::Cmovg_r64_rm64),
-                    (IntOp::Min(_), Signedness::Unsigned) => (Code::Cmova_r32_rm32, Code::Cmova_r64_rm64),
-                    (_, Signedness::Signed) => (Code::Cmovl_r32_rm32, Code::Cmovl_r64_rm64),
-                    (_, Signedness::Unsigned) => (Code::Cmovb_r32_rm32, Code::Cmovb_r64_rm64),
+                    (IntOp::Min(_), Signedness::Signed) => (K::Cmovg_r32_rm32, K::Cmovg_r64_rm64),
+                    (IntOp::Min(_), Signedness::Unsigned) => (K::Cmova_r32_rm32, K::Cmova_r64_rm64),
+                    (_, Signedness::Signed) => (K::Cmovl_r32_rm32, K::Cmovl_r64_rm64),
+                    (_, Signedness::Unsigned) => (K::Cmovb_r32_rm32, K::Cmovb_r64_rm64),
                 };
-                self.alu(width, narrow, wide, RAX, y);
-                self.define(d, RAX, 0)
+                let to = self.scalar_target(d, &[b]);
+                let x = self.scalar(a, width, RAX)?;
+                let y = self.scalar(b, width, RCX)?;
+                self.copy_scalar(width, to, x);
+                self.alu(width, K::Cmp_r32_rm32, K::Cmp_r64_rm64, to, y);
+                self.alu(width, narrow, wide, to, y);
+                to
             }
-            IntOp::Shl | IntOp::Shr(_) => self.shift_scalar(d, op, width, x, b),
-            _ => Err(EmitError::Unsupported),
+            IntOp::Shl | IntOp::Shr(_) => self.shift_scalar(d, op, width, a, b)?,
+            _ => return Err(EmitError::Unsupported),
+        };
+        self.define(d, to, 0)
+    }
+
+    /// The general register in which to compute a result: its own, or RAX where its own holds an operand that is read later.
+    fn scalar_target(&self, d: Reg, read_later: &[Operand]) -> Register {
+        let home = |reg: Reg| match self.allocations[reg.0 as usize] {
+            Allocation::Scalar(super::Location::Register(register)) => Some(register),
+            _ => None,
+        };
+        let is_read = |to: Register| {
+            let mut registers = read_later.iter().filter_map(|operand| match operand {
+                Operand::Reg(reg) => home(*reg),
+                Operand::Imm(_) => None,
+            });
+            registers.any(|register| register == to)
+        };
+        home(d).filter(|&to| !is_read(to)).unwrap_or(RAX)
+    }
+    /// A constant as an instruction of this width has it, which extends its sign.
+    fn immediate(&self, value: Operand, width: Width) -> Option<i32> {
+        let VectorShape::Constant(bits) = self.shapes.shape(value) else { return None };
+        if width == Width::B64 { i32::try_from(bits as i64).ok() } else { Some(bits as i32) }
+    }
+    /// `a ∘ b` of two operands in any order, by the codes for registers of 32 and 64 bits and for constants.
+    fn sum(&mut self, d: Reg, width: Width, [a, b]: [Operand; 2], codes: [Code; 4]) -> EmitResult<Register> {
+        let swapped = self.immediate(a, width).is_some();
+        self.in_order(d, width, if swapped { [b, a] } else { [a, b] }, codes)
+    }
+    fn in_order(&mut self, d: Reg, width: Width, [a, b]: [Operand; 2], codes: [Code; 4]) -> EmitResult<Register> {
+        let [narrow, wide, narrow_constant, wide_constant] = codes;
+        let to = self.scalar_target(d, &[b]);
+        let x = self.scalar(a, width, RAX)?;
+        match self.immediate(b, width) {
+            Some(number) => {
+                self.copy_scalar(width, to, x);
+                match width {
+                    Width::B64 => self.asm.ri(wide_constant, to, number),
+                    _ => self.asm.ri(narrow_constant, low(to), number),
+                }
+            }
+            None => {
+                let y = self.scalar(b, width, RCX)?;
+                self.copy_scalar(width, to, x);
+                self.alu(width, narrow, wide, to, y);
+            }
+        }
+        Ok(to)
+    }
+    /// `to = a b`, where `to` holds neither.
+    fn product(&mut self, to: Register, width: Width, [a, b]: [Operand; 2]) -> EmitResult {
+        let (a, b) = if self.immediate(a, width).is_some() { (b, a) } else { (a, b) };
+        let x = self.scalar(a, width, RAX)?;
+        if let Some(factor) = self.immediate(b, width) {
+            self.copy_scalar(width, to, x);
+            self.times(to, width, factor);
+            return Ok(());
+        }
+        let y = self.scalar(b, width, RCX)?;
+        self.copy_scalar(width, to, x);
+        self.alu(width, Code::Imul_r32_rm32, Code::Imul_r64_rm64, to, y);
+        Ok(())
+    }
+    /// `to` times a constant.
+    fn times(&mut self, to: Register, width: Width, factor: i32) {
+        let (shift, multiply, to) = match width {
+            Width::B64 => (Code::Shl_rm64_imm8, Code::Imul_r64_rm64_imm32, to),
+            _ => (Code::Shl_rm32_imm8, Code::Imul_r32_rm32_imm32, low(to)),
+        };
+        match factor {
+            1 => {}
+            _ if factor > 0 && factor.count_ones() == 1 => {
+                self.asm.push(Instruction::with2(shift, to, factor.trailing_zeros()));
+            }
+            _ => self.asm.push(Instruction::with3(multiply, to, to, factor)),
         }
     }
 
     /// Shifts. By the width or more only the sign is left.
-    fn shift_scalar(&mut self, d: Reg, op: IntOp, width: Width, x: Register, count: Operand) -> EmitResult {
-        let bits = width.bits() as i32;
+    fn shift_scalar(&mut self, d: Reg, op: IntOp, width: Width, a: Operand, count: Operand) -> EmitResult<Register> {
+        use Code as K;
+        let bits = width.bits();
+        let [by_register, by_number] = match (op, width == Width::B64) {
+            (IntOp::Shl, false) => [K::Shl_rm32_CL, K::Shl_rm32_imm8],
+            (IntOp::Shl, true) => [K::Shl_rm64_CL, K::Shl_rm64_imm8],
+            (IntOp::Shr(Signedness::Unsigned), false) => [K::Shr_rm32_CL, K::Shr_rm32_imm8],
+            (IntOp::Shr(Signedness::Unsigned), true) => [K::Shr_rm64_CL, K::Shr_rm64_imm8],
+            (_, false) => [K::Sar_rm32_CL, K::Sar_rm32_imm8],
+            (_, true) => [K::Sar_rm64_CL, K::Sar_rm64_imm8],
+        };
+        let named = |register: Register| if width == Width::B64 { register } else { low(register) };
+        if let VectorShape::Constant(count) = self.shapes.shape(count)
+            && (count as u32) < bits
+        {
+            let to = self.scalar_target(d, &[]);
+            let x = self.scalar(a, width, RAX)?;
+            self.copy_scalar(width, to, x);
+            self.asm.push(Instruction::with2(by_number, named(to), count as u32));
+            return Ok(to);
+        }
         let y = self.scalar(count, Width::B32, RCX)?;
         self.copy_scalar(Width::B32, RCX, y);
+        let x = self.scalar(a, width, RAX)?;
         self.copy_scalar(width, RAX, x);
         let ecx = Register::ECX;
         if matches!(op, IntOp::Shr(Signedness::Signed)) {
-            self.asm.constant(RDX, bits as u64 - 1);
+            self.asm.constant(RDX, u64::from(bits) - 1);
             self.asm.rr(Code::Cmp_r32_rm32, ecx, Register::EDX);
             self.asm.rr(Code::Cmova_r32_rm32, ecx, Register::EDX);
         } else {
             self.asm.rr(Code::Xor_r32_rm32, Register::EDX, Register::EDX);
-            self.asm.ri(Code::Cmp_rm32_imm32, ecx, bits);
+            self.asm.ri(Code::Cmp_rm32_imm32, ecx, bits as i32);
             self.alu(width, Code::Cmovae_r32_rm32, Code::Cmovae_r64_rm64, RAX, RDX);
         }
-        let (narrow, wide) = match op {
-            IntOp::Shl => (Code::Shl_rm32_CL, Code::Shl_rm64_CL),
-            IntOp::Shr(Signedness::Unsigned) => (Code::Shr_rm32_CL, Code::Shr_rm64_CL),
-            _ => (Code::Sar_rm32_CL, Code::Sar_rm64_CL),
-        };
-        let (code, register) = if width == Width::B64 { (wide, RAX) } else { (narrow, Register::EAX) };
-        self.asm.push(Instruction::with2(code, register, Register::CL));
-        self.define(d, RAX, 0)
+        self.asm.push(Instruction::with2(by_register, named(RAX), Register::CL));
+        Ok(RAX)
     }
 
     /// Extends 32 bits to 64.
-    fn extend(&mut self, to: Register, from: Register, sign: Signedness) {
+    pub(super) fn extend(&mut self, to: Register, from: Register, sign: Signedness) {
         if sign == Signedness::Signed {
             self.asm.rr(Code::Movsxd_r64_rm32, to, low(from));
         } else {
@@ -212,6 +339,7 @@ impl Emitter<'_> {
         a: Operand,
     ) -> EmitResult {
         let x = self.scalar(a, Width::holding(from), RAX)?;
+        let target = self.scalar_target(d, &[]);
         match (from, to) {
             (8 | 16, 32 | 64) => {
                 let code = match (from, sign) {
@@ -223,63 +351,82 @@ impl Emitter<'_> {
                 self.copy_scalar(Width::B32, RAX, x);
                 let to = if sign == Signedness::Signed { RAX } else { Register::EAX };
                 self.asm.rr(code, to, if from == 8 { Register::AL } else { Register::AX });
+                return self.define(d, RAX, 0);
             }
             (32, 64) => {
                 self.check_range(a, x, 32, sign)?;
-                self.extend(RAX, x, sign);
+                self.extend(target, x, sign);
             }
-            (64, 32) | (32, 32) => self.asm.rr(Code::Mov_r32_rm32, Register::EAX, low(x)),
-            (64, 64) => self.copy_scalar(Width::B64, RAX, x),
+            (64 | 32, 32) => self.asm.rr(Code::Mov_r32_rm32, low(target), low(x)),
+            (64, 64) => self.copy_scalar(Width::B64, target, x),
             _ => return Err(EmitError::Unsupported),
         }
-        self.define(d, RAX, 0)
+        self.define(d, target, 0)
     }
 
     /// A comparison of uniform values for the whole tile, into EAX (0 or 1). If the results at the patterns' ends differ,
     /// the code at `apart` continues, or the tile diverges.
     pub(super) fn compare_scalars(
         &mut self,
-        (comparison, of): (Comparison, Comparand),
+        compared: (Comparison, Comparand),
         a: Operand,
         b: Operand,
         apart: Option<Label>,
     ) -> EmitResult {
-        let differ = |emit: &mut Self, code: Code| match apart {
-            Some(apart) => emit.asm.jump(code, apart),
-            None => emit.side_exit(code, DeoptReason::Divergence, 0),
-        };
+        let [yes, no, done] = core::array::from_fn(|_| self.asm.label());
+        self.branch_on_scalars(compared, a, b, Ways { yes, no, apart })?;
+        self.asm.bind(yes);
+        self.asm.constant(RAX, 1);
+        self.asm.jump(Code::Jmp_rel32_64, done);
+        self.asm.bind(no);
+        self.asm.constant(RAX, 0);
+        self.asm.bind(done);
+        Ok(())
+    }
+
+    /// Goes where a comparison of uniform values leads the tile.
+    pub(super) fn branch_on_scalars(
+        &mut self,
+        (comparison, of): (Comparison, Comparand),
+        a: Operand,
+        b: Operand,
+        Ways { yes, no, apart }: Ways,
+    ) -> EmitResult {
         let (width, sign) = match of {
             Comparand::Signed(width) => (width, Signedness::Signed),
             Comparand::Unsigned(width) => (width, Signedness::Unsigned),
             Comparand::Float { .. } => return Err(EmitError::Unsupported),
         };
         let patterns = (self.pattern_of(a), self.pattern_of(b));
-        let x = self.scalar(a, width, RAX)?;
-        let y = self.scalar(b, width, RCX)?;
-        let (set, set_unsigned) = match comparison {
-            Comparison::Eq => (Code::Sete_rm8, Code::Sete_rm8),
-            Comparison::Ne => (Code::Setne_rm8, Code::Setne_rm8),
-            Comparison::Lt => (Code::Setl_rm8, Code::Setb_rm8),
-            Comparison::Le => (Code::Setle_rm8, Code::Setbe_rm8),
-            Comparison::Gt => (Code::Setg_rm8, Code::Seta_rm8),
-            Comparison::Ge => (Code::Setge_rm8, Code::Setae_rm8),
-            _ => return Err(EmitError::Unsupported),
-        };
         if patterns == (0, 0) {
-            self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, x, y);
-            self.asm
-                .push(Instruction::with1(if sign == Signedness::Signed { set } else { set_unsigned }, Register::AL));
-            self.asm.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
+            let x = self.scalar(a, width, RAX)?;
+            match (self.immediate(b, width), width) {
+                (Some(number), Width::B64) => self.asm.ri(Code::Cmp_rm64_imm32, x, number),
+                (Some(number), _) => self.asm.ri(Code::Cmp_rm32_imm32, low(x), number),
+                (None, _) => {
+                    let y = self.scalar(b, width, RCX)?;
+                    self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, x, y);
+                }
+            }
+            self.asm.jump(jump_where(comparison, sign).ok_or(EmitError::Unsupported)?, yes);
+            self.asm.jump(Code::Jmp_rel32_64, no);
             return Ok(());
         }
         let bits = width.bits();
+        let x = self.scalar(a, width, RAX)?;
+        let y = self.scalar(b, width, RCX)?;
         self.check_range(a, x, bits, sign)?;
         self.check_range(b, y, bits, sign)?;
         // RAX = a − b without the patterns, signed. With 64 bits the difference must not overflow.
         if bits == 32 {
             self.extend(RAX, x, sign);
-            self.extend(RCX, y, sign);
-            self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
+            match self.immediate(b, width).filter(|&number| number >= 0 || sign == Signedness::Signed) {
+                Some(number) => self.asm.ri(Code::Sub_rm64_imm32, RAX, number),
+                None => {
+                    self.extend(RCX, y, sign);
+                    self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
+                }
+            }
         } else {
             self.copy_scalar(Width::B64, RAX, x);
             self.asm.rr(Code::Sub_r64_rm64, RAX, y);
@@ -292,28 +439,34 @@ impl Emitter<'_> {
         let (Ok(least), Ok(most)) = (i32::try_from(least), i32::try_from(most)) else {
             return Err(EmitError::Unsupported);
         };
-        // A lane's difference is RAX + d: compare RAX with −d at both ends.
+        // A lane's difference is RAX + d: RAX is compared with −d at both ends.
         let (Some(high), Some(low_end)) = (least.checked_neg(), most.checked_neg()) else {
             return Err(EmitError::Unsupported);
         };
-        if matches!(comparison, Comparison::Eq | Comparison::Ne) && least != most {
-            // Uniform only where every lane differs: all above, or all below.
-            let all_differ = self.asm.label();
-            self.asm.ri(Code::Cmp_rm64_imm32, RAX, high);
-            self.asm.jump(Code::Jg_rel32_64, all_differ);
-            self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
-            differ(self, Code::Jge_rel32_64);
-            self.asm.bind(all_differ);
-            self.asm.constant(RAX, u64::from(comparison == Comparison::Ne));
-            return Ok(());
+        // In the first case all lanes are on one side, in the second on another.
+        let [first, second] = match comparison {
+            // Above or below in every lane.
+            Comparison::Eq | Comparison::Ne if least != most => {
+                let differ = if comparison == Comparison::Ne { yes } else { no };
+                [(high, Code::Jg_rel32_64, differ), (low_end, Code::Jl_rel32_64, differ)]
+            }
+            Comparison::Eq => [(high, Code::Je_rel32_64, yes), (high, Code::Jne_rel32_64, no)],
+            Comparison::Ne => [(high, Code::Jne_rel32_64, yes), (high, Code::Je_rel32_64, no)],
+            // The lane with the largest difference is the last to be less.
+            Comparison::Lt => [(low_end, Code::Jl_rel32_64, yes), (high, Code::Jge_rel32_64, no)],
+            Comparison::Le => [(low_end, Code::Jle_rel32_64, yes), (high, Code::Jg_rel32_64, no)],
+            Comparison::Gt => [(low_end, Code::Jle_rel32_64, no), (high, Code::Jg_rel32_64, yes)],
+            Comparison::Ge => [(low_end, Code::Jl_rel32_64, no), (high, Code::Jge_rel32_64, yes)],
+            _ => return Err(EmitError::Unsupported),
+        };
+        for (end, code, to) in [first, second] {
+            self.asm.ri(Code::Cmp_rm64_imm32, RAX, end);
+            self.asm.jump(code, to);
         }
-        self.asm.ri(Code::Cmp_rm64_imm32, RAX, high);
-        self.asm.push(Instruction::with1(set, Register::CL));
-        self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
-        self.asm.push(Instruction::with1(set, Register::AL));
-        self.asm.rr(Code::Cmp_r8_rm8, Register::AL, Register::CL);
-        differ(self, Code::Jne_rel32_64);
-        self.asm.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
+        match apart {
+            Some(apart) => self.asm.jump(Code::Jmp_rel32_64, apart),
+            None => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Lanewise operations on vectors but the multiply-add family: integers, conversions, comparisons.
 
 use super::super::asm::{Decorators, at};
+use super::scalar::Ways;
 use super::{A, B, C, D, EmitError, EmitResult, Emitter, FRAME, Part, Source, by};
 use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
@@ -48,8 +49,11 @@ impl Emitter<'_> {
         }
         let canonicalises = self.deferred.eager.contains(&d);
         for part in self.parts(d) {
-            let x =
-                if canonicalises { self.canonicalised(a, width, part, A)? } else { self.register(a, width, part, A)? };
+            let to = self.target(d, part, A);
+            let x = match canonicalises {
+                true => self.canonicalised(a, width, part, to)?,
+                false => self.register(a, width, part, to)?,
+            };
             self.write_back(d, part, x);
         }
         Ok(())
@@ -190,13 +194,15 @@ impl Emitter<'_> {
         Ok(self.widened_lanes(x, part.half == 1 && !self.is_uniform(a), sign, scratch))
     }
 
+    /// A comparison, or with `ways` the branch on one of numbers that nothing else reads: where lanes part and each has its own
+    /// result, the code goes on with the predicate's bits.
     pub(super) fn compare(
         &mut self,
         d: Reg,
-        comparison: Comparison,
-        of: Comparand,
+        (comparison, of): (Comparison, Comparand),
         a: Operand,
         b: Operand,
+        ways: Option<Ways>,
     ) -> EmitResult {
         let (width, code, number) = match of {
             Comparand::Float { format: Format::F32, .. } => {
@@ -212,6 +218,9 @@ impl Emitter<'_> {
             Comparand::Float { .. } => return Err(EmitError::Unsupported),
             Comparand::Signed(width) | Comparand::Unsigned(width) => {
                 if self.is_general(d) && width != Width::B16 {
+                    if let Some(ways) = ways {
+                        return self.branch_on_scalars((comparison, of), a, b, ways);
+                    }
                     self.compare_scalars((comparison, of), a, b, None)?;
                     return self.define(d, Register::RAX, 0);
                 }
@@ -266,18 +275,27 @@ impl Emitter<'_> {
             return self.first_lane(d, Register::K2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
-        if self.shapes.is_by_tile(of, a, b) && self.active_mask.is_none() && !self.shapes.divergent {
+        if self.compares_by_tile(of, a, b) {
             // Most tiles agree.
-            let (apart, done) = (self.asm.label(), self.asm.label());
-            self.compare_scalars((comparison, of), a, b, Some(apart))?;
-            self.define(d, Register::RAX, 0)?;
-            self.asm.jump(Code::Jmp_rel32_64, done);
+            let [apart, done] = core::array::from_fn(|_| self.asm.label());
+            match ways {
+                Some(ways) => self.branch_on_scalars((comparison, of), a, b, Ways { apart: Some(apart), ..ways })?,
+                None => {
+                    self.compare_scalars((comparison, of), a, b, Some(apart))?;
+                    self.define(d, Register::RAX, 0)?;
+                    self.asm.jump(Code::Jmp_rel32_64, done);
+                }
+            }
             self.asm.bind(apart);
             self.compare_lanes(d, to, width, one)?;
             self.asm.bind(done);
             return Ok(());
         }
         self.compare_lanes(d, to, width, one)
+    }
+    /// Whether lanes may take different ways by a comparison that is made once for the tile first.
+    pub(super) fn compares_by_tile(&self, of: Comparand, a: Operand, b: Operand) -> bool {
+        self.shapes.is_by_tile(of, a, b) && self.active_mask.is_none() && !self.shapes.divergent
     }
 
     /// A comparison lane by lane into a predicate's mask, by what compares a part.

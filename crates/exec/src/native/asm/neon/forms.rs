@@ -236,6 +236,9 @@ forms! {
     MOVK_48 = 0xf2e0_0000, "movk x{d}, #{i}, lsl #48", 5;
     MOVI_16B = 0x4f00_e400, "movi v{d}.16b, #{i}", 5;
     LSR_X = 0xd340_fc00, "lsr x{d}, x{n}, #{i}", 16;
+    LSR_W = 0x5300_7c00, "lsr w{d}, w{n}, #{i}", 16;
+    ASR_X = 0x9340_fc00, "asr x{d}, x{n}, #{i}", 16;
+    ASR_W = 0x1300_7c00, "asr w{d}, w{n}, #{i}", 16;
     SUBS_W_LSL_24 = 0x6b00_6000, "subs w{d}, w{n}, w{m}, lsl #24";
     BFI_W_8 = 0x3300_1c00, "bfi w{d}, w{n}, #0, #8";
 }

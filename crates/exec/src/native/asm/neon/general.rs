@@ -2,7 +2,7 @@
 
 use super::forms::*;
 use super::{Access, AsmError, Flags, Neon, U, X4, X16, X17, ZERO, memory_of};
-use crate::native::asm::Label;
+use crate::native::asm::{Label, general_number};
 use iced_x86::{Code, Instruction, OpKind, Register};
 
 const LOAD_64: Access = Access { scaled: LDR_X, signed: Some(LDUR_X), bytes: 8 };
@@ -15,20 +15,6 @@ const STORE_32: Access = Access { scaled: STR_W, signed: Some(STUR_W), bytes: 4 
 const STORE_16: Access = Access { scaled: STRH, signed: Some(STURH), bytes: 2 };
 const STORE_8: Access = Access { scaled: STRB, signed: Some(STURB), bytes: 1 };
 
-/// A general register's number, by any of its names but those of the second bytes.
-pub(super) fn number(register: Register) -> Option<u32> {
-    let names = [
-        (Register::RAX, 16),
-        (Register::EAX, 16),
-        (Register::AX, 16),
-        // AL, CL, DL, BL.
-        (Register::AL, 4),
-    ];
-    names.into_iter().find_map(|(first, count)| {
-        Some((register as u32).wrapping_sub(first as u32))
-            .filter(|&at| at < count && at != Register::RSP as u32 - Register::RAX as u32)
-    })
-}
 fn is_wide(register: Register) -> bool {
     (Register::RAX as u32..=Register::R15 as u32).contains(&(register as u32))
 }
@@ -60,7 +46,7 @@ fn condition(code: Code) -> Option<u32> {
         K::Ja_rel32_64 | K::Seta_rm8 | K::Cmova_r32_rm32 | K::Cmova_r64_rm64 => ABOVE,
         K::Jbe_rel32_64 | K::Setbe_rm8 => BELOW_OR_EQUAL,
         K::Jge_rel32_64 | K::Setge_rm8 => GE,
-        K::Setl_rm8 | K::Cmovl_r32_rm32 | K::Cmovl_r64_rm64 => LT,
+        K::Jl_rel32_64 | K::Setl_rm8 | K::Cmovl_r32_rm32 | K::Cmovl_r64_rm64 => LT,
         K::Jg_rel32_64 | K::Setg_rm8 | K::Cmovg_r32_rm32 | K::Cmovg_r64_rm64 => GT,
         K::Jle_rel32_64 | K::Setle_rm8 => LE,
         _ => return None,
@@ -87,7 +73,7 @@ fn arithmetic(code: Code) -> Option<Arithmetic> {
         | K::Add_rm64_r64
         | K::Add_rm32_imm32
         | K::Add_rm64_imm32 => row([ADDS_W, ADDS_X], sum, true, Flags::Sum),
-        K::Sub_r32_rm32 | K::Sub_r64_rm64 | K::Sub_rm64_imm32 => {
+        K::Sub_r32_rm32 | K::Sub_r64_rm64 | K::Sub_rm32_imm32 | K::Sub_rm64_imm32 => {
             row([SUBS_W, SUBS_X], difference, true, Flags::Difference)
         }
         K::Cmp_r32_rm32 | K::Cmp_r64_rm64 | K::Cmp_rm32_imm32 | K::Cmp_rm64_imm32 => {
@@ -100,12 +86,15 @@ fn arithmetic(code: Code) -> Option<Arithmetic> {
         | K::And_rm32_imm32
         | K::And_rm64_imm32 => row([ANDS_W, ANDS_X], None, true, Flags::Logic),
         K::Test_rm32_r32 | K::Test_rm64_r64 => row([ANDS_W, ANDS_X], None, false, Flags::Logic),
-        K::Or_r32_rm32 | K::Or_r64_rm64 | K::Or_rm32_r32 | K::Or_rm64_r64 => {
+        K::Or_r32_rm32 | K::Or_r64_rm64 | K::Or_rm32_r32 | K::Or_rm64_r64 | K::Or_rm32_imm32 | K::Or_rm64_imm32 => {
             row([ORR_W, ORR_X], None, true, Flags::Unknown)
         }
-        K::Xor_r32_rm32 | K::Xor_r64_rm64 | K::Xor_rm32_r32 | K::Xor_rm64_r64 => {
-            row([EOR_W, EOR_X], None, true, Flags::Unknown)
-        }
+        K::Xor_r32_rm32
+        | K::Xor_r64_rm64
+        | K::Xor_rm32_r32
+        | K::Xor_rm64_r64
+        | K::Xor_rm32_imm32
+        | K::Xor_rm64_imm32 => row([EOR_W, EOR_X], None, true, Flags::Unknown),
         K::Imul_r32_rm32 | K::Imul_r64_rm64 => row([MUL_W, MUL_X], None, true, Flags::Unknown),
         _ => None,
     }
@@ -115,7 +104,7 @@ impl Neon {
     /// The number of a general register of an instruction.
     fn number_of(i: &Instruction, index: u32) -> Result<u32, AsmError> {
         let register = Some(i.op_register(index)).filter(|_| i.op_kind(index) == OpKind::Register);
-        register.and_then(number).ok_or(AsmError::NoCounterpart(i.code()))
+        register.and_then(general_number).ok_or(AsmError::NoCounterpart(i.code()))
     }
     /// A general operand: a register, or memory or a number in `scratch`.
     fn value(&mut self, i: &Instruction, index: u32, wide: bool, scratch: u32) -> Result<u32, AsmError> {
@@ -198,10 +187,11 @@ impl Neon {
                 let to = Self::number_of(i, 0)?;
                 self.op3(if code == K::Not_rm64 { ORN_X } else { ORN_W }, to, ZERO, to);
             }
-            K::Imul_r64_rm64_imm32 => {
-                let (to, from) = (Self::number_of(i, 0)?, self.value(i, 1, true, X17)?);
+            K::Imul_r32_rm32_imm32 | K::Imul_r64_rm64_imm32 => {
+                let wide = code == K::Imul_r64_rm64_imm32;
+                let (to, from) = (Self::number_of(i, 0)?, self.value(i, 1, wide, X17)?);
                 self.constant(X4, i.immediate(2));
-                self.op3(MUL_X, to, from, X4);
+                self.op3(if wide { MUL_X } else { MUL_W }, to, from, X4);
                 self.flags = Flags::Unknown;
             }
             // All ones where there is a carry, otherwise zero.
@@ -335,7 +325,7 @@ impl Neon {
         };
         self.flags = Flags::Unknown;
         if let Some(form) = by_register {
-            let count = number(Register::CL).ok_or(AsmError::NoCounterpart(code))?;
+            let count = general_number(Register::CL).ok_or(AsmError::NoCounterpart(code))?;
             self.op3(form, to, to, count);
             return Ok(());
         }
@@ -348,6 +338,9 @@ impl Neon {
                 self.op3(ANDS_X, ZERO, to, to);
                 self.flags = Flags::Logic;
             }
+            K::Shr_rm32_imm8 if count < 32 => self.word(LSR_W | count << 16 | to << 5 | to),
+            K::Sar_rm32_imm8 if count < 32 => self.word(ASR_W | count << 16 | to << 5 | to),
+            K::Sar_rm64_imm8 if count < 64 => self.word(ASR_X | count << 16 | to << 5 | to),
             K::Ror_rm64_imm8 => self.word(EXTR_X | to << 16 | (count % 64) << 10 | to << 5 | to),
             K::Rol_rm64_imm8 => self.word(EXTR_X | to << 16 | ((64 - count % 64) % 64) << 10 | to << 5 | to),
             _ => return Err(AsmError::NoCounterpart(code)),

@@ -112,7 +112,7 @@ impl Neon {
     pub(super) fn gather(&mut self, i: &Instruction, [wide_index, wide]: [bool; 2]) -> Result<(), AsmError> {
         let none = || AsmError::NoCounterpart(i.code());
         let (to, memory, mask) = (self.vector_of(i, 0)?, memory_of(i), self.mask_of(i)?.ok_or_else(none)?);
-        let index = vector(memory.index).filter(|_| memory.scale == 1).ok_or_else(none)?;
+        let index = vector(memory.index).ok_or_else(none)?;
         let base = self.exact(&MemoryOperand { index: Register::None, ..memory })?;
         let lanes = if wide || wide_index { 2 } else { 4 };
         for lane in 0..lanes {
@@ -121,7 +121,7 @@ impl Neon {
                 true => self.op2(UMOV_D + (lane << 20), X17, index),
                 false => self.op2(SMOV_S + (lane << 19), X17, index),
             }
-            self.op3(ADD_X_LSL, X17, base, X17);
+            self.op3(ADD_X_LSL | memory.scale.trailing_zeros() << 10, X17, base, X17);
             let (form, bytes) = if wide { (LD1_D, 8) } else { (LD1_S, 4) };
             self.op2(in_lane(form, bytes, lane), to, X17);
             self.land(skip);

@@ -1,7 +1,7 @@
 //! Masks: comparisons, and bits in the frame, in general registers and in memory.
 
 use super::forms::*;
-use super::{AsmError, LOAD_HALF, Lanes, Neon, STORE_HALF, T, U, W, X16, X17, general, lanes_of, vector};
+use super::{AsmError, LOAD_HALF, Lanes, Neon, STORE_HALF, T, U, W, X16, X17, general_number, lanes_of, vector};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 impl Neon {
@@ -107,8 +107,7 @@ impl Neon {
         to: Register,
         wide: bool,
     ) -> Result<(), AsmError> {
-        let (mask, to) =
-            (self.mask(mask)?, general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Kmovw_r32_kr))?);
+        let (mask, to) = (self.mask(mask)?, general_number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Kmovw_r32_kr))?);
         let top = if wide {
             self.right(USHR_2D, 64, U, mask, 63);
             1
@@ -147,7 +146,7 @@ impl Neon {
         to: Register,
         from: &MemoryOperand,
     ) -> Result<(), AsmError> {
-        let to = general::number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Vpmovmskb_r32_xmm))?;
+        let to = general_number(to).ok_or(AsmError::NoCounterpart(Code::VEX_Vpmovmskb_r32_xmm))?;
         self.access(LOAD_HALF, T, from)?;
         self.op3(CMTST_16B, T, T, T);
         // Each byte's own bit, and the sum of all.
@@ -156,6 +155,23 @@ impl Neon {
         self.op3(AND_16B, T, T, U);
         self.op2(ADDV_8B, T, T);
         self.op2(FMOV_WS, to, T);
+        Ok(())
+    }
+
+    /// Signed integers from f32: see [`Asm::saturate_integers`](crate::native::asm::Asm::saturate_integers).
+    pub(in crate::native::asm) fn saturate_integers(
+        &mut self,
+        integers: Register,
+        from: Register,
+        limit: &MemoryOperand,
+    ) -> Result<(), AsmError> {
+        let none = || AsmError::NoCounterpart(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
+        let (to, from) = (vector(integers).ok_or_else(none)?, vector(from).ok_or_else(none)?);
+        self.load(U, limit, Lanes::Words)?;
+        self.op3(FCMGE_4S, T, from, U);
+        self.op3(EOR_16B, to, to, T);
+        self.op3(FCMEQ_4S, T, from, from);
+        self.op3(AND_16B, to, to, T);
         Ok(())
     }
 

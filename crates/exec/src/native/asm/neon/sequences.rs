@@ -2,7 +2,7 @@
 
 use super::forms::*;
 use super::plain::{Fused, Plain, fused, plain};
-use super::{AsmError, Lanes, Neon, STORE_HALF, T, U, W, X16, X17, general, lanes_of, memory_of};
+use super::{AsmError, Lanes, Neon, STORE_HALF, T, U, W, X16, X17, general_number, lanes_of, memory_of};
 use crate::native::asm::direction_of;
 use iced_x86::{Code, Instruction, OpKind};
 use roundonce_arith::Rounding;
@@ -74,7 +74,7 @@ impl Neon {
             }
             // A number that is all ones or zero.
             K::VEX_Kmovw_kr_r32 => {
-                let from = general::number(i.op1_register()).ok_or(none)?;
+                let from = general_number(i.op1_register()).ok_or(none)?;
                 let to = self.new_mask(i.op0_register())?;
                 self.op2(DUP_4S, to, from);
                 Ok(())
@@ -99,7 +99,7 @@ impl Neon {
                 Ok(())
             }
             K::EVEX_Vpbroadcastd_zmm_k1z_r32 | K::EVEX_Vpbroadcastq_zmm_k1z_r64 => {
-                let from = general::number(i.op1_register()).ok_or(none)?;
+                let from = general_number(i.op1_register()).ok_or(none)?;
                 let form = if code == K::EVEX_Vpbroadcastd_zmm_k1z_r32 { DUP_4S } else { DUP_2D };
                 let to = self.unmasked(i)?;
                 self.op2(form, to, from);
@@ -212,7 +212,7 @@ impl Neon {
                 self.access(STORE_HALF, from, &memory_of(i))
             }
             K::EVEX_Vmovd_rm32_xmm | K::EVEX_Vmovq_rm64_xmm if i.op_kind(0) == OpKind::Register => {
-                let to = general::number(i.op0_register()).ok_or(none)?;
+                let to = general_number(i.op0_register()).ok_or(none)?;
                 let from = self.vector_of(i, 1)?;
                 self.op2(if code == K::EVEX_Vmovq_rm64_xmm { FMOV_XD } else { FMOV_WS }, to, from);
                 Ok(())
