@@ -2,9 +2,11 @@
 
 mod barriers;
 mod bounds;
+mod comparisons;
 mod detect;
 mod extrema;
 mod half;
+mod indices;
 mod orders;
 mod quotients;
 mod scattered;

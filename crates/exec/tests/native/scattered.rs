@@ -7,7 +7,7 @@ use roundonce_exec::{Arg, Buffer, Engine};
 /// below 1,024 from the data, `%p1` and `%p2` are conditions of the data, of which the second is rarely true; `%rd1` is a table of 2,100
 /// numbers, `%rd2` the thread's place among eight words of the result, `%rd4` the result. 2,048 words of shared memory hold the
 /// table's first numbers.
-fn program(bodies: &[String]) -> roundonce_ir::Program {
+pub(crate) fn program(bodies: &[String]) -> roundonce_ir::Program {
     let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
     for (number, body) in bodies.iter().enumerate() {
         text.push_str(&format!(
@@ -286,6 +286,11 @@ fn conversions() -> Vec<String> {
         }
     }
     for rounding in [".rni", ".rzi", ".rmi", ".rpi"] {
+        for ty in ["s32", "u32", "s16", "u16"] {
+            let (to, bits) = if ty.ends_with("32") { ("%r10", 32) } else { ("%h1", 16) };
+            all.push(format!("cvt{rounding}.{ty}.f32 {to}, %f1; st.global.u{bits} [%rd2], {to};"));
+            all.push(format!("cvt{rounding}.ftz.{ty}.f32 {to}, %f1; st.global.u{bits} [%rd2], {to};"));
+        }
         all.push(format!("cvt{rounding}.s32.f64 %r10, %d1; st.global.u32 [%rd2], %r10;"));
         all.push(format!("cvt{rounding}.u32.f64 %r10, %d1; st.global.u32 [%rd2], %r10;"));
     }
@@ -328,7 +333,7 @@ fn numbers(count: usize, seed: u64) -> Arg {
     Arg::Buffer(Buffer::from_words((0..count).map(|_| number(next())).collect()))
 }
 
-fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
+pub(crate) fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
     let program = program(bodies);
     let (n, block) = (2048, 128);
     for (number, body) in bodies.iter().enumerate() {
@@ -340,7 +345,7 @@ fn hold(bodies: &[String], x: impl Fn(u64) -> Arg, least: f64) {
     }
 }
 
-fn random_words(seed: u64) -> Arg {
+pub(crate) fn random_words(seed: u64) -> Arg {
     let mut next = random(seed);
     Arg::Buffer(Buffer::from_words((0..2048).map(|_| (next() >> 32) as u32).collect()))
 }

@@ -144,7 +144,7 @@ fn data(seed: u64) -> Arg {
 /// Threads: of several batches, so that what one batch shows the others are compiled for.
 const N: usize = 6144;
 
-fn hold(bodies: &[String], blocks: &[u32], least: f64) {
+pub(crate) fn hold(bodies: &[String], blocks: &[u32], least: f64) {
     let program = program(bodies);
     for (number, body) in bodies.iter().enumerate() {
         for &block in blocks {

@@ -188,7 +188,12 @@ impl Emitter<'_> {
         }
         self.asm.rm(Code::Sub_r64_rm64, RCX, at(FRAME, cache));
         if align > 1 {
-            self.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RCX, align.trailing_zeros()));
+            // Where it is no multiple of the alignment, the number is too large for any index.
+            let bits = align.trailing_zeros();
+            self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
+            self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RDX, 64 - bits));
+            self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RCX, bits));
+            self.asm.rr(Code::Add_r64_rm64, RCX, RDX);
         }
         self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
         self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RDX, (indexed.factor / align).trailing_zeros()));
@@ -235,9 +240,13 @@ impl Emitter<'_> {
         self.least_index(site, indexed)?;
         self.asm.rm(Code::Add_r32_rm32, Register::EDX, at(FRAME, slot));
         self.extend(RAX, RDX, indexed.sign);
-        let shift = (indexed.factor / self.frame.sites[site].align).trailing_zeros();
-        self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RAX, shift));
+        let align = self.frame.sites[site].align;
+        self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RAX, (indexed.factor / align).trailing_zeros()));
         self.asm.rr(Code::Add_r64_rm64, RAX, RCX);
+        // Rotated, as `check` has it.
+        for code in [Code::Shl_rm64_imm8, Code::Ror_rm64_imm8] {
+            self.asm.push(Instruction::with2(code, RAX, align.trailing_zeros()));
+        }
         Ok(())
     }
     /// The parts of an address that differ. Where some lanes are inactive these differ too.
