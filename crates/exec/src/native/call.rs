@@ -55,7 +55,7 @@ impl Executable {
         //   1, 2, 4 or 8 bytes, or vectors of such elements, each of which the processor moves whole, as relaxed atomics are:
         //   x86-64 always, AArch64 in the instructions that are used, those that name the element's size (`ld1`, `st1`). A
         //   gather of 1 or 2 bytes loads the aligned word around them, which belongs to the segment or to shared memory:
-        //   both are whole words. A gather of pairs loads two aligned elements as one. A segment held for reading is never
+        //   both are whole words. A gather of pairs loads two aligned elements as one. A prefetch may have any address. A segment held for reading is never
         //   stored to: it never enters the inline cache of a store.
         unsafe { function(frame.as_mut_ptr().cast(), range.start, range.end) }
     }

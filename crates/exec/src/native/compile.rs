@@ -107,11 +107,11 @@ impl CompiledRegion {
             Plan { launch, start, inputs, boundaries, eager, mode, numbers, budget }
         };
         let mut best_plan = plan(mode);
-        let mut best: Option<(u64, TileLayout, Draft)> = None;
+        let mut best: Option<(u64, &TileLayout, Draft)> = None;
         // The largest tile whose values fit the processor's registers, or one that costs less.
         for lanes in tiles {
-            let Some(tile) = TileLayout::new(launch.config.block, lanes) else { continue };
-            let Some(draft) = best_plan.draft(&tile) else { continue };
+            let Some(tile) = cache.numbers.tile(launch, lanes) else { continue };
+            let Some(draft) = best_plan.draft(tile) else { continue };
             let (cost, fits) = (draft.cost * 1024 / lanes as u64, draft.fits);
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, tile, draft));
@@ -121,11 +121,11 @@ impl CompiledRegion {
             }
         }
         let (_, tile, draft) = best?;
-        let compiled = best_plan.compile(&tile, draft)?;
+        let compiled = best_plan.compile(tile, draft)?;
         if compiled.shared_conflict() && !mode.isolate_stores {
             let mut plan = plan(CompileMode { isolate_stores: true, ..mode });
-            let draft = plan.draft(&tile)?;
-            return plan.compile(&tile, draft);
+            let draft = plan.draft(tile)?;
+            return plan.compile(tile, draft);
         }
         Some(compiled)
     }

@@ -9,7 +9,7 @@
 //! The code runs **tiles** of 16 to 128 lanes one after another, each through the whole region, so that a tile's values
 //! stay in the processor's registers. `shape` finds the values that a tile needs only once (uniform ones, and uniform
 //! ones plus a fixed pattern such as `tid.x` or `tid.x & 31`, by what `numbers` knows of a launch's registers), `deferred` the steps of the arithmetic pipeline that can be deferred
-//! until the bits are observed, `schedule` orders the instructions, `alloc` allocates
+//! until the bits are observed, `indexed` the addresses that are a base and an index of 32 bits, `schedule` orders the instructions, `alloc` allocates
 //! registers, and `emit` writes the code.
 //!
 //! A tile runs as a transaction: it stores after everything that can fail has been checked. When an access is out

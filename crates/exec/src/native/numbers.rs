@@ -2,6 +2,7 @@
 
 use super::LaunchConstants;
 use super::budget::Budget;
+use super::shape::TileLayout;
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Scalar, Space, Special, Width};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +15,8 @@ pub(super) struct Numbers {
     /// By the base-two logarithm of a tile's lanes.
     zeros: [OnceLock<Option<Arc<[u8]>>>; 8],
     of_indices: OnceLock<Option<Vec<bool>>>,
+    /// By the logarithm of a tile's lanes.
+    tiles: [OnceLock<Option<TileLayout>>; 8],
 }
 
 impl Numbers {
@@ -22,6 +25,11 @@ impl Numbers {
     pub(super) fn zeros(&self, launch: &LaunchConstants<'_>, lanes: usize, budget: &Budget) -> Option<Arc<[u8]>> {
         let known = &self.zeros[lanes.ilog2() as usize % self.zeros.len()];
         known.get_or_init(|| zeros(launch, lanes, budget)).clone()
+    }
+    /// The layout of tiles of so many lanes, if all of a block's are alike.
+    pub(super) fn tile(&self, launch: &LaunchConstants<'_>, lanes: usize) -> Option<&TileLayout> {
+        let known = &self.tiles[lanes.ilog2() as usize % self.tiles.len()];
+        known.get_or_init(|| TileLayout::new(launch.config.block, lanes)).as_ref()
     }
     /// Whether a register is computed from nothing but the thread's indices, parameters and constants: what pattern its lanes
     /// have does not depend on data.

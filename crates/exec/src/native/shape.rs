@@ -548,10 +548,11 @@ impl TileLayout {
         if !threads.is_multiple_of(lanes) {
             return None;
         }
-        let axes = |thread: usize| LaunchConstants::axes(block, thread as u64).map(i64::from);
+        let axes: Vec<[i64; 3]> =
+            (0..threads).map(|thread| LaunchConstants::axes(block, thread as u64).map(i64::from)).collect();
         let pattern = |tile: usize, axis: usize| {
-            let start = axes(tile * lanes)[axis];
-            (0..lanes).map(move |lane| axes(tile * lanes + lane)[axis] - start)
+            let tile = &axes[tile * lanes..(tile + 1) * lanes];
+            tile.iter().map(move |at| at[axis] - tile[0][axis])
         };
         let first: Vec<Vec<i64>> = (0..3).map(|axis| pattern(0, axis).collect()).collect();
         let alike =

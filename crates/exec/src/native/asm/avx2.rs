@@ -6,6 +6,7 @@
 //! another direction than the one before; at labels and jumps it is as the region begins.
 
 mod dead_masks;
+mod lanes;
 mod sequences;
 mod table;
 

@@ -69,18 +69,19 @@ impl Emitter<'_> {
                 let from = self.canonicalised(b, width, part, B)?;
                 self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
             }
-            let places = if scattered { Some(self.spill_indices(self.places_of(address), width, part)?) } else { None };
+            let value = |lane: usize| values + i64::from(width.bits() / 8) * lane as i64;
+            if scattered {
+                let uses_rcx = all.op != IntOp::Add || known.is_none();
+                self.each_lane(address, width, part, (offset, uses_rcx), |emit, lane, memory| {
+                    emit.combine(all, known, value(lane), memory)
+                })?;
+                continue;
+            }
             let start = self.first_lane_of(width, part);
             for lane in 0..self.lanes_of(width) {
                 let next = self.skip_inactive(start + lane);
-                let memory = match places {
-                    Some(places) => self.lane_address(places, lane, offset),
-                    None => {
-                        let pattern = self.shapes.pattern(self.pattern_of(address));
-                        at(RAX, offset + pattern[start + lane])
-                    }
-                };
-                self.combine(all, known, values + i64::from(width.bits() / 8) * lane as i64, memory)?;
+                let pattern = self.shapes.pattern(self.pattern_of(address));
+                self.combine(all, known, value(lane), at(RAX, offset + pattern[start + lane]))?;
                 if let Some(next) = next {
                     self.asm.bind(next);
                 }

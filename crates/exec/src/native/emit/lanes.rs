@@ -1,7 +1,7 @@
 //! Loads and stores at addresses without a pattern, such as tables indexed by data: each lane's address is checked, then
 //! all are gathered or scattered.
 
-use super::super::asm::{Decorators, Label, at};
+use super::super::asm::{Decorators, at};
 use super::super::frame::{Access, AccessSite};
 use super::check::Group;
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
@@ -9,7 +9,7 @@ use crate::kernel::Machine;
 use crate::native::indexed::IndexedAddress;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{Operand, Reg, Signedness, Space, Width};
+use roundonce_ir::{Operand, Reg, Space, Width};
 
 const RDX: Register = Register::RDX;
 const K1: Register = Register::K1;
@@ -177,78 +177,6 @@ impl Emitter<'_> {
         self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
         Ok(())
     }
-    /// RCX becomes the position in the segment where index 0 leads, in units of the alignment, and RDX the least index that leads
-    /// into it: a number of 32 bits, if one does. Uses RAX.
-    fn least_index(&mut self, site: usize, indexed: &IndexedAddress) -> EmitResult {
-        let AccessSite { cache, align, offset, .. } = self.frame.sites[site];
-        let base = self.scalar(indexed.base, Width::B64, RCX)?;
-        self.copy_scalar(Width::B64, RCX, base);
-        if offset != 0 {
-            self.asm.ri(Code::Add_rm64_imm32, RCX, offset as i32);
-        }
-        self.asm.rm(Code::Sub_r64_rm64, RCX, at(FRAME, cache));
-        if align > 1 {
-            // Where it is no multiple of the alignment, the number is too large for any index.
-            let bits = align.trailing_zeros();
-            self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
-            self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RDX, 64 - bits));
-            self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RCX, bits));
-            self.asm.rr(Code::Add_r64_rm64, RCX, RDX);
-        }
-        self.asm.rr(Code::Mov_r64_rm64, RDX, RCX);
-        self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RDX, (indexed.factor / align).trailing_zeros()));
-        self.asm.push(Instruction::with1(Code::Neg_rm64, RDX));
-        if indexed.sign == Signedness::Unsigned {
-            self.asm.constant(RAX, 0);
-            self.asm.rr(Code::Cmp_r64_rm64, RDX, RAX);
-            self.asm.rr(Code::Cmovl_r64_rm64, RDX, RAX);
-        }
-        Ok(())
-    }
-    /// RDX becomes the least index that leads into a site's segment, RAX how many do: none where the least is not of 32 bits, and
-    /// no more than half of those of 32 bits. Those below it are all of 31 bits or negative, as gathers take them. Uses RCX.
-    fn index_range(&mut self, site: usize, indexed: &IndexedAddress) -> EmitResult {
-        let AccessSite { cache, align, .. } = self.frame.sites[site];
-        self.least_index(site, indexed)?;
-        // The greatest one.
-        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, cache + 8));
-        self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
-        self.asm.ri(Code::Sub_rm64_imm32, RAX, 1);
-        self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RAX, (indexed.factor / align).trailing_zeros()));
-        self.at_most(RAX, i32::MAX as u64);
-        self.asm.rr(Code::Sub_r64_rm64, RAX, RDX);
-        self.asm.ri(Code::Add_rm64_imm32, RAX, 1);
-        self.asm.rr(Code::Movsxd_r64_rm32, RCX, Register::EDX);
-        self.asm.rr(Code::Cmp_r64_rm64, RCX, RDX);
-        self.asm.constant(RCX, 0);
-        self.asm.rr(Code::Cmovne_r64_rm64, RAX, RCX);
-        self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
-        self.asm.rr(Code::Cmovl_r64_rm64, RAX, RCX);
-        self.at_most(RAX, 1 << 31);
-        Ok(())
-    }
-    /// A signed number in a register becomes no more than this one. Uses RCX.
-    fn at_most(&mut self, register: Register, most: u64) {
-        self.asm.constant(RCX, most);
-        self.asm.rr(Code::Cmp_r64_rm64, register, RCX);
-        self.asm.rr(Code::Cmovg_r64_rm64, register, RCX);
-    }
-    /// RAX becomes the position in the segment where an index leads, of which it says how much more it is than the least one. Uses
-    /// RCX, RDX and a slot of the frame.
-    fn position_of_index(&mut self, site: usize, indexed: &IndexedAddress, slot: i64) -> EmitResult {
-        self.asm.mr(Code::Mov_rm64_r64, at(FRAME, slot), RAX);
-        self.least_index(site, indexed)?;
-        self.asm.rm(Code::Add_r32_rm32, Register::EDX, at(FRAME, slot));
-        self.extend(RAX, RDX, indexed.sign);
-        let align = self.frame.sites[site].align;
-        self.asm.push(Instruction::with2(Code::Shl_rm64_imm8, RAX, (indexed.factor / align).trailing_zeros()));
-        self.asm.rr(Code::Add_r64_rm64, RAX, RCX);
-        // Rotated, as `check` has it.
-        for code in [Code::Shl_rm64_imm8, Code::Ror_rm64_imm8] {
-            self.asm.push(Instruction::with2(code, RAX, align.trailing_zeros()));
-        }
-        Ok(())
-    }
     /// The parts of an address that differ. Where some lanes are inactive these differ too.
     fn address_parts(&self, Places { of, width, .. }: Places) -> Vec<Part> {
         match (of, self.active_mask) {
@@ -354,7 +282,7 @@ impl Emitter<'_> {
         Ok(())
     }
     /// The vectors with the addresses of a part of so wide a result; in A and E where they are about to be overwritten.
-    fn indices(&mut self, places: Places, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
+    pub(super) fn indices(&mut self, places: Places, width: Width, part: Part, keep: bool) -> EmitResult<Vec<Index>> {
         let (wide, scale) = (places.width == Width::B64, places.scale());
         let one = |emit: &mut Self, half: usize, scratch: Register| -> EmitResult<Index> {
             let at = Part { half, ..part };
@@ -512,93 +440,27 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-    /// The same lane by lane.
-    fn write_each_lane(&mut self, from: Register, bytes: u32, address: Operand, offset: i64, part: Part) -> EmitResult {
-        let values = self.frame.reserve(64, 64);
-        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
-        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let places = self.spill_indices(self.places_of(address), width, part)?;
-        let start = self.first_lane_of(width, part);
-        for lane in 0..self.lanes_of(width) {
-            let next = self.skip_inactive(start + lane);
-            let to = self.lane_address(places, lane, offset);
-            self.write_lane(values, lane as i64, bytes, to);
-            if let Some(next) = next {
-                self.asm.bind(next);
-            }
-        }
-        Ok(())
-    }
-    /// Writes a part's addresses to the frame. Uses A and E.
-    pub(super) fn spill_indices(&mut self, places: Places, width: Width, part: Part) -> EmitResult<SpilledPlaces> {
-        let indices = self.indices(places, width, part, false)?;
-        let (at_frame, vector_bytes) = (self.frame.reserve(128, 64), 4 * self.machine().lanes() as i64);
-        for (half, index) in indices.iter().enumerate() {
-            let to = at(FRAME, at_frame + half as i64 * vector_bytes);
-            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, index.register);
-        }
-        Ok(SpilledPlaces { at_frame, wide: indices[0].wide, scale: places.scale() })
-    }
-    /// Where a lane's address leads, which is in RDX afterwards; RAX has the distance to the host's addresses.
-    pub(super) fn lane_address(&mut self, places: SpilledPlaces, lane: usize, offset: i64) -> MemoryOperand {
-        let lane = lane as i64;
-        match places.wide {
-            true => self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, places.at_frame + 8 * lane)),
-            false => self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, places.at_frame + 4 * lane)),
-        }
-        MemoryOperand::with_base_index_scale_displ_size(RAX, RDX, places.scale, offset, 1)
-    }
-    /// Jumps over what is emitted next if a lane is inactive; the label is bound behind it.
-    pub(super) fn skip_inactive(&mut self, lane: usize) -> Option<Label> {
-        let mask = self.active_mask?;
-        let next = self.asm.label();
-        self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (lane as i64 / 32)), lane as i32 % 32);
-        self.asm.jump(Code::Jae_rel32_64, next);
-        Some(next)
-    }
-    /// Stores the low bytes of a lane of a vector in the frame. Uses RCX.
-    pub(super) fn write_lane(&mut self, vector: i64, lane: i64, bytes: u32, to: MemoryOperand) {
-        match bytes {
-            8 => self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, vector + 8 * lane)),
-            _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, vector + 4 * lane)),
-        }
-        let (code, element) = match bytes {
-            1 => (Code::Mov_rm8_r8, Register::CL),
-            2 => (Code::Mov_rm16_r16, Register::CX),
-            4 => (Code::Mov_rm32_r32, Register::ECX),
-            _ => (Code::Mov_rm64_r64, RCX),
-        };
-        self.asm.mr(code, to, element);
-    }
 }
 
 /// What says where lanes access memory: their addresses, or indices.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
-    of: Operand,
-    width: Width,
+    pub(super) of: Operand,
+    pub(super) width: Width,
     indexed: Option<IndexedAddress>,
 }
 
 impl Places {
     /// What it is multiplied by.
-    fn scale(&self) -> u32 {
+    pub(super) fn scale(&self) -> u32 {
         self.indexed.map_or(1, |indexed| indexed.factor)
     }
 }
 
-/// A part's addresses or indices in the frame, of 64 bits or of 32.
-#[derive(Clone, Copy)]
-pub(super) struct SpilledPlaces {
-    at_frame: i64,
-    wide: bool,
-    scale: u32,
-}
-
 /// A vector of addresses or indices, of 64 bits or of 32.
 #[derive(Clone, Copy)]
-struct Index {
-    register: Register,
-    wide: bool,
+pub(super) struct Index {
+    pub(super) register: Register,
+    pub(super) wide: bool,
     scale: u32,
 }

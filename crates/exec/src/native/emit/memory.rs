@@ -371,13 +371,11 @@ impl Emitter<'_> {
     }
     /// Stores elements for which there is no scatter lane by lane. Uses RCX.
     fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
-        let lanes = self.frame.reserve(64, 64);
-        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, lanes), from);
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let start = self.first_lane_of(width, part);
+        let (start, lanes) = (self.first_lane_of(width, part), self.lanes_to_store(from, bytes));
         for (lane, offset) in offsets.iter().enumerate() {
             let next = self.skip_inactive(start + lane);
-            self.write_lane(lanes, lane as i64, bytes, at(RAX, first + offset));
+            self.store_lane(lanes, lane, at(RAX, first + offset));
             if let Some(next) = next {
                 self.asm.bind(next);
             }

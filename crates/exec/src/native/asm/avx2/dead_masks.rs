@@ -18,19 +18,17 @@ pub(in crate::native::asm) fn without_dead_masks(instructions: Vec<Instruction>)
     let mut is_read = [true; 8];
     let mut kept: Vec<Instruction> = Vec::with_capacity(instructions.len());
     for instruction in instructions.into_iter().rev() {
-        let is_store = instruction.code() == Code::VEX_Vmovaps_ymmm256_ymm;
+        let has_index = instruction.memory_index() != Register::None;
+        let is_store = instruction.code() == Code::VEX_Vmovaps_ymmm256_ymm && !has_index;
         let is_labelled = instruction.ip() != 0;
-        match mask_of(&instruction) {
-            Some(mask) if is_store && instruction.memory_index() == Register::None => {
-                if !std::mem::replace(&mut is_read[mask], false) && !is_labelled {
-                    continue;
-                }
+        if let Some(mask) = mask_of(&instruction) {
+            let is_needed = std::mem::replace(&mut is_read[mask], !is_store);
+            if is_store && !is_needed && !is_labelled {
+                continue;
             }
-            Some(mask) => is_read[mask] = true,
-            None => {}
         }
-        let has_index = instruction.memory_base() == FRAME && instruction.memory_index() != Register::None;
-        if is_labelled || has_index || instruction.op0_kind() == OpKind::NearBranch64 {
+        let may_read_any = has_index && instruction.memory_base() == FRAME;
+        if is_labelled || may_read_any || instruction.op0_kind() == OpKind::NearBranch64 {
             is_read = [true; 8];
         }
         kept.push(instruction);
