@@ -116,8 +116,8 @@ struct Emitter<'a> {
     folded: Option<PartLoad>,
     /// The loads of the current node that are checked together, by their points.
     groups: BTreeMap<ProgramPoint, Group>,
-    /// Registers that a loop advances.
-    advanced: BTreeSet<Reg>,
+    /// The blocks in which loads ask for lines ahead.
+    prefetches: BTreeSet<usize>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted.

@@ -3,8 +3,10 @@
 use super::super::asm::at;
 use super::super::frame::{Access, AccessSite, Frame};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
-use crate::kernel::{DecodedKernel, Machine};
+use crate::kernel::Machine;
+use crate::native::LaunchConstants;
 use crate::native::region::{ProgramPoint, Region};
+use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,14 +51,21 @@ impl Loads {
     }
 }
 
-/// The registers that are advanced by a constant, in a loop.
-pub(super) fn advanced(code: &DecodedKernel<'_>, region: &Region) -> BTreeSet<Reg> {
-    let insts = (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
-    let added = insts.filter_map(|inst| match inst.op {
-        &Op::Int { d, op: IntOp::Add, args: [Operand::Reg(a), Operand::Imm(_), ..], .. } if a == d => Some(d),
-        _ => None,
-    });
-    added.collect()
+/// The blocks of a region in which the tiles behind a tile load what is behind its own. In a loop they do where each iteration goes on
+/// by as many elements as the launch has threads; other loops come to those lines themselves, or have them in a cache.
+pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region, shapes: &Shapes) -> BTreeSet<usize> {
+    let axes = launch.config.grid.iter().map(|&axis| u64::from(axis));
+    let threads = axes.fold(launch.config.threads() as u64, u64::saturating_mul);
+    let steps_by_grid =
+        (0..region.nodes.len()).flat_map(|node| region.insts(launch.code, node)).any(|inst| match inst.op {
+            &Op::Int { d, op: IntOp::Add, args: [a, b, ..], .. } => {
+                let is_stride = |step| shapes.shape(step) == VectorShape::Constant(threads);
+                a == d.into() && is_stride(b) || b == d.into() && is_stride(a)
+            }
+            _ => false,
+        });
+    let placed = region.nodes.iter().zip(region.loop_depths());
+    placed.filter(|&(_, depth)| depth == 0 || steps_by_grid).map(|(node, _)| node.start.block).collect()
 }
 
 impl Emitter<'_> {
@@ -133,20 +142,23 @@ impl Emitter<'_> {
                 self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
                 self.set_host_address(site, Some(number));
                 if access == Access::Load {
-                    self.prefetch(address, from.into(), span);
+                    self.prefetch(from.into(), span);
                 }
             }
             _ => return Err(EmitError::Unsupported),
         }
         Ok(())
     }
-    /// Asks for what tiles behind this one will load from an address, whose host's is in RAX: a tile's code is too long for the
-    /// processor to look that far ahead. An address that a loop advances has its tile's own lines next.
-    fn prefetch(&mut self, address: Operand, from: i64, span: u64) {
-        let Operand::Reg(address) = address else { return };
+    /// Asks for what tiles behind this one will load from the host address in RAX: a tile's code is too long for the
+    /// processor to look that far ahead.
+    fn prefetch(&mut self, from: i64, span: u64) {
         let lines = LINE + 1..=MAX_PREFETCHED;
         let is_large = self.launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
-        if self.machine() == Machine::Neon || !is_large || !lines.contains(&span) || self.advanced.contains(&address) {
+        if self.machine() == Machine::Neon
+            || !is_large
+            || !lines.contains(&span)
+            || !self.prefetches.contains(&self.point.block)
+        {
             return;
         }
         for line in 0..span.div_ceil(LINE) {

@@ -120,7 +120,7 @@ pub(in crate::native) fn region(
         point: first,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
-        advanced: check::advanced(launch.code, region),
+        prefetches: check::blocks_that_prefetch(launch, region, shapes),
         folded: None,
         path_masks: None,
         approximations: Vec::new(),
