@@ -158,23 +158,6 @@ impl Neon {
         Ok(())
     }
 
-    /// Signed integers from f32: see [`Asm::saturate_integers`](crate::native::asm::Asm::saturate_integers).
-    pub(in crate::native::asm) fn saturate_integers(
-        &mut self,
-        integers: Register,
-        from: Register,
-        limit: &MemoryOperand,
-    ) -> Result<(), AsmError> {
-        let none = || AsmError::NoCounterpart(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
-        let (to, from) = (vector(integers).ok_or_else(none)?, vector(from).ok_or_else(none)?);
-        self.load(U, limit, Lanes::Words)?;
-        self.op3(FCMGE_4S, T, from, U);
-        self.op3(EOR_16B, to, to, T);
-        self.op3(FCMEQ_4S, T, from, from);
-        self.op3(AND_16B, to, to, T);
-        Ok(())
-    }
-
     /// f32 lanes with all NaNs replaced.
     pub(in crate::native::asm) fn replace_nans(
         &mut self,

@@ -166,6 +166,7 @@ impl Neon {
             }
             // What is too small becomes the least number, as there. What is too large, or a NaN, is the largest number or zero
             // here and the least there: the emitter replaces it.
+            // As a GPU has it: see `saturate_integers`.
             K::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er => {
                 let (to, from) = (self.unmasked(i)?, self.vector_of(i, 1)?);
                 self.op2(directed(direction_of(i), [FCVTNS_4S, FCVTMS_4S, FCVTPS_4S, FCVTZS_4S]), to, from);
