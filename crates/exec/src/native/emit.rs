@@ -110,6 +110,8 @@ struct Emitter<'a> {
     active_mask: Option<i64>,
     /// The current instruction.
     point: ProgramPoint,
+    /// The comparison of the current node that its branch makes.
+    deciding: Option<ProgramPoint>,
     /// The index of each access's site.
     accesses: BTreeMap<ProgramPoint, usize>,
     /// The folded load before this instruction; RAX holds its host address.

@@ -118,6 +118,7 @@ pub(in crate::native) fn region(
         states: deferred.before[region.entry].clone(),
         active_mask: None,
         point: first,
+        deciding: None,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
         prefetches: check::blocks_that_prefetch(launch, region, shapes),
@@ -312,10 +313,10 @@ impl Emitter<'_> {
         let node = &self.region.nodes[index];
         self.states = self.deferred.before[index].clone();
         self.group_loads(index);
-        let deciding = self.deciding_comparison(index);
+        self.deciding = self.deciding_comparison(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             self.point = point;
-            if !matches!(inst.op, Op::Exit) && !is_store(inst.op) && Some(point) != deciding {
+            if !matches!(inst.op, Op::Exit) && !is_store(inst.op) && Some(point) != self.deciding {
                 self.predicated(inst)?;
                 self.deferred.transfer(inst, &mut self.states);
             }
@@ -516,7 +517,7 @@ impl Emitter<'_> {
             self.asm.jump(Code::Jmp_rel32_64, if bits & 1 != 0 { yes } else { no });
             return Ok(());
         }
-        if let Some(point) = self.deciding_comparison(node)
+        if let Some(point) = self.deciding
             && let Op::Compare { d, comparison, of, a, b } = *self.launch.code.blocks[point.block].insts[point.at].op
         {
             self.point = point;

@@ -38,8 +38,8 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-    /// RDX becomes the least index that leads into a site's segment, RAX how many do: none where the least is not of 32 bits, and
-    /// no more than half of those of 32 bits. Those below it are all of 31 bits or negative, as gathers take them. Uses RCX.
+    /// RDX becomes the least index that leads into a site's segment, RAX how many do: none where the least has more than 32 bits, and
+    /// 2^31 at most. All of them have 32 bits with their sign, as gathers take them. Uses RCX.
     pub(super) fn index_range(&mut self, site: usize, indexed: &IndexedAddress) -> EmitResult {
         let AccessSite { cache, align, .. } = self.frame.sites[site];
         self.least_index(site, indexed)?;

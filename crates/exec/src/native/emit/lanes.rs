@@ -48,7 +48,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Checks the active lanes' addresses. Uses RAX, RCX, A to E, K1 and K2.
+    /// Checks the active lanes' addresses. Uses RAX, RCX, RDX, A to E, K1 and K2.
     pub(super) fn check_lanes(
         &mut self,
         access: Access,

@@ -414,23 +414,27 @@ impl Emitter<'_> {
         }
         let bits = width.bits();
         let x = self.scalar(a, width, RAX)?;
-        let y = self.scalar(b, width, RCX)?;
         self.check_range(a, x, bits, sign)?;
-        self.check_range(b, y, bits, sign)?;
+        let number = self.immediate(b, width).filter(|&number| number >= 0 || sign == Signedness::Signed);
         // RAX = a − b without the patterns, signed. With 64 bits the difference must not overflow.
-        if bits == 32 {
-            self.extend(RAX, x, sign);
-            match self.immediate(b, width).filter(|&number| number >= 0 || sign == Signedness::Signed) {
-                Some(number) => self.asm.ri(Code::Sub_rm64_imm32, RAX, number),
-                None => {
+        match (bits, number) {
+            (32, Some(number)) => {
+                self.extend(RAX, x, sign);
+                self.asm.ri(Code::Sub_rm64_imm32, RAX, number);
+            }
+            _ => {
+                let y = self.scalar(b, width, RCX)?;
+                self.check_range(b, y, bits, sign)?;
+                if bits == 32 {
+                    self.extend(RAX, x, sign);
                     self.extend(RCX, y, sign);
                     self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
+                } else {
+                    self.copy_scalar(Width::B64, RAX, x);
+                    self.asm.rr(Code::Sub_r64_rm64, RAX, y);
+                    self.side_exit(Code::Jo_rel32_64, DeoptReason::Other, 0);
                 }
             }
-        } else {
-            self.copy_scalar(Width::B64, RAX, x);
-            self.asm.rr(Code::Sub_r64_rm64, RAX, y);
-            self.side_exit(Code::Jo_rel32_64, DeoptReason::Other, 0);
         }
         let pairs = self.shapes.pattern(patterns.0).iter().zip(self.shapes.pattern(patterns.1));
         let differences: Vec<i64> = pairs.map(|(&a, &b)| a.wrapping_sub(b)).collect();
