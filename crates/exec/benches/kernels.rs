@@ -9,11 +9,14 @@
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
 //! `cargo bench -p roundonce-exec -- suite` prints eight more kernels, with barriers, shuffles, atomics and tables,
+//! `cargo bench -p roundonce-exec -- doubles` prints K1 to K4 in f64,
 //! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
 //! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other,
 //! `cargo bench -p roundonce-exec -- sizes` few blocks of the first two tables' kernels and more.
 #![allow(missing_docs)]
 
+#[path = "common/doubles.rs"]
+mod doubles;
 #[path = "common/halves.rs"]
 mod halves;
 #[path = "common/native.rs"]
@@ -309,6 +312,7 @@ fn main() {
     let programs = modes.map(|(_, spelled)| program(spelled));
     match &filter[..] {
         "scaling" => return scaling::print(),
+        "doubles" => return doubles::print(),
         "halves" => return halves::print(),
         "waits" => return waits::print(),
         "sizes" => return sizes::print(&words.next().unwrap_or_default()),
