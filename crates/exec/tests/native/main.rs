@@ -4,6 +4,7 @@ mod barriers;
 mod bounds;
 mod comparisons;
 mod detect;
+mod doubles;
 mod extrema;
 mod half;
 mod indices;

@@ -388,6 +388,31 @@ impl Asm {
         });
     }
 
+    /// T gets the lanes of 64 bits in which one of two vectors has a NaN, beside those that it has unless this is the first pair.
+    pub(in crate::native) fn collect_nans(&mut self, x: Register, y: Register, is_first: bool) {
+        use Code as K;
+        self.sequence(|asm| {
+            let none = || AsmError::NoCounterpart(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8);
+            let (x, y) = (halved(x).ok_or_else(none)?, halved(y).ok_or_else(none)?);
+            if is_first {
+                asm.take_t();
+            }
+            let to = if is_first { T } else { U };
+            asm.append(Instruction::with4(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8, to, x, y, 3u32)?);
+            if !is_first {
+                asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, T, T, U)?);
+            }
+            Ok(())
+        });
+    }
+    /// Clears the flag for zero if [`collect_nans`](Asm::collect_nans) found one.
+    pub(in crate::native) fn test_nans(&mut self) {
+        self.sequence(|asm| {
+            asm.append(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, T, T)?);
+            Ok(())
+        });
+    }
+
     /// Signed integers from f32 as a GPU has them: what was out of range became the least one, but is the greatest from `limit`
     /// on, and zero of a NaN.
     pub(in crate::native) fn saturate_integers(&mut self, integers: Register, from: Register, limit: MemoryOperand) {

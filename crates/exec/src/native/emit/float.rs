@@ -1,7 +1,7 @@
 //! The multiply-add family on vectors.
 
 use super::super::asm::{Decorators, at};
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, by};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, Source, by};
 use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING};
@@ -50,6 +50,10 @@ impl Emitter<'_> {
                 shared[index] = Some(self.factor(operation, index, used[index], first, scratch)?);
             }
         }
+        let is_whole = width == Width::B64 && operation.clamp == Clamp::None && self.merge_mask(d).is_none();
+        // Where results of f64 are, if they are looked through for NaNs together.
+        let places = self.parts(d).into_iter().filter(|_| is_whole).map(|part| self.location(d, part));
+        let results: Vec<Location> = places.collect::<Option<_>>().unwrap_or_default();
         for part in self.parts(d) {
             // A factor in memory is read by the multiply-add itself.
             let from_memory = match operation.op {
@@ -79,7 +83,7 @@ impl Emitter<'_> {
             if may_be_tiny {
                 self.exit_at_boundary(format, d, part, to);
             }
-            if width == Width::B64 {
+            if width == Width::B64 && results.is_empty() {
                 self.exit_on_nan(d, part, to);
             }
             match operation.clamp {
@@ -104,6 +108,9 @@ impl Emitter<'_> {
                 self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, target, D);
             }
             self.write_back(d, part, target);
+        }
+        if !results.is_empty() {
+            self.exit_on_nans(&results);
         }
         Ok(())
     }
@@ -181,6 +188,31 @@ impl Emitter<'_> {
         self.op3(equal, Register::K2, E, smallest, decorators);
         self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
         self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
+    }
+    /// A side exit at a NaN of f64 in any of these vectors, as [`exit_on_nan`](Emitter::exit_on_nan) has one: two are compared with each
+    /// other, and with AVX2 all are tested at once. Uses A, B and K2.
+    fn exit_on_nans(&mut self, vectors: &[Location]) {
+        let in_register = |emit: &mut Self, location: Location, scratch| match location {
+            Location::Register(register) => register,
+            Location::Slot(offset) => emit.load(Source::Frame(offset), Width::B64, scratch),
+        };
+        let at_once = self.machine() == Machine::Avx2;
+        for (index, pair) in vectors.chunks(2).enumerate() {
+            let x = in_register(self, pair[0], A);
+            let y = if pair.len() == 2 { in_register(self, pair[1], B) } else { x };
+            if at_once {
+                self.asm.collect_nans(x, y, index == 0);
+            } else {
+                let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
+                self.asm.push(Instruction::with4(code, Register::K2, x, y, 3));
+                self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
+                self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
+            }
+        }
+        if at_once {
+            self.asm.test_nans();
+            self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
+        }
     }
     /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
     pub(super) fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {

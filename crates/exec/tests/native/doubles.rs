@@ -1,0 +1,42 @@
+//! f64 arithmetic where few threads have a NaN: which one only the interpreter knows.
+
+use super::scattered::{hold, random_words};
+
+fn bodies() -> Vec<String> {
+    let mut all = Vec::new();
+    for operation in [
+        "add.rn.f64 %d3, %d1, %d2;",
+        "sub.rp.f64 %d3, %d2, %d1;",
+        "mul.rz.f64 %d3, %d1, %d2;",
+        "fma.rn.f64 %d3, %d2, %d2, %d1;",
+        "fma.rm.f64 %d3, %d1, %d2, %d2;",
+        "@%p1 fma.rn.f64 %d3, %d1, %d2, %d2;",
+        "@%p1 bra A; add.rn.f64 %d3, %d1, %d2; A:",
+        "mov.u32 %r9, 3; L: fma.rn.f64 %d3, %d3, %d2, %d1; sub.u32 %r9, %r9, 1; setp.ne.u32 %p4, %r9, 0; @%p4 bra L;",
+    ] {
+        // Two NaNs; what has none, but gives one.
+        let (infinity, nan) = ("0x7ff0000000000000", "0x7ff8000000001234");
+        for (a, b) in [
+            (nan, "0xfff8000000000001"),
+            ("0xfff8000000000001", nan),
+            (infinity, "0xfff0000000000000"),
+            (infinity, "0"),
+            (infinity, infinity),
+        ] {
+            // By data, so that its tile goes on: of 2,048 threads two or three.
+            for bits in ["0x3ff0000", "0xffc000", "0x1ff8000"] {
+                all.push(format!(
+                    "mov.b64 %rd9, {{%r4, %r3}}; or.b64 %rd9, %rd9, 0x3ff0000000000000; cvt.rn.f64.u32 %d2, %r1; mov.b64 %rd10, %d2;
+                     and.b32 %r7, %r4, {bits}; setp.eq.u32 %p3, %r7, 0; @%p3 mov.u64 %rd9, {a}; @%p3 mov.u64 %rd10, {b}; mov.b64 %d1, %rd9;
+                     mov.b64 %d2, %rd10; mov.f64 %d3, %d2; {operation} st.global.f64 [%rd2], %d3;"
+                ));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_nan_of_few_threads() {
+    hold(&bodies(), random_words, 0.2);
+}
