@@ -38,6 +38,8 @@ impl<'a> Interpreter<'a> {
         }
         self.shared.clear();
         self.shared.resize(self.shared_words * blocks, 0);
+        // Native code that extends the last element reads 8 bytes for it.
+        self.shared.reserve(1);
         self.local.clear();
         self.local.resize(self.local_words, 0);
         self.arrivals.clear();

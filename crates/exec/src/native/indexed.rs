@@ -232,6 +232,10 @@ impl Sums<'_> {
     fn address(&self, reg: Reg, access: &Op) -> Option<IndexedAddress> {
         let &Sum { base, index, sign, factor } = self.of.get(&reg)?;
         let (space, bytes, count) = match access {
+            // A gather of 8 bytes by 32-bit indices would read behind an element of 4 that is extended.
+            Op::Load { d, bytes: 4, .. } if d.iter().flatten().any(|&d| self.code.kernel.width(d) == Width::B64) => {
+                return None;
+            }
             Op::Load { space, bytes, d, .. } => (space, *bytes, d.len()),
             Op::Store { space, bytes, values, .. } => (space, *bytes, values.len()),
             Op::Atomic { space, bytes, .. } => (space, *bytes, 1),

@@ -53,6 +53,12 @@ fn bodies() -> Vec<String> {
             "mul.lo.u32 %r10, %r2, 37; and.b32 %r10, %r10, 127; mad.lo.u32 %r3, %r5, 128, %r10; mad.wide.u32 %rd9, %r3, {bytes}, %rd4;"
         );
         all.push(format!("{own} st.global.b{ty} [%rd9], {value};"));
+        // The index is a subnormal's bits.
+        let (index, _) = own.rsplit_once("mad.wide").unwrap();
+        all.push(format!(
+            "{index} mov.b32 %f4, %r3; add.f32 %f4, %f4, 0f00000000; mov.b32 %r13, %f4; mad.wide.u32 %rd9, %r13, {bytes}, %rd4;
+             st.global.b{ty} [%rd9], {value};"
+        ));
         all.push(format!(
             "{own} add.u32 %r3, %r3, 7; st.global.b{ty} [%rd9], {value}; st.global.u32 [%rd4+65536], %r6;"
         ));
@@ -89,6 +95,20 @@ fn errors() -> Vec<String> {
     }
     // 2^33 words behind the table: of the index that leads into it only the upper half is not zero.
     all.push("setp.gt.u32 %p3, %r5, 5; selp.b64 %rd10, 0x800000000, 0, %p3; add.u64 %rd10, %rd1, %rd10; mad.wide.s32 %rd9, %r3, 4, %rd10; ld.global.u32 %r10, [%rd9]; st.global.u32 [%rd2], %r10;".into());
+    // Few threads pass a side, and few of the others are at the table's end, or the data's.
+    let few =
+        "and.b32 %r7, %r4, 0x7f0000; setp.eq.u32 %p3, %r7, 0; setp.eq.u32 %p4, %r7, 0x10000; @%p3 mov.u32 %r3, 2099;";
+    for loads in [
+        "mad.wide.u32 %rd9, %r3, 4, %rd1; ld.global.u32 %r10, [%rd9]; ld.global.u32 %r11, [%rd9+4];",
+        "mad.wide.s32 %rd9, %r3, 4, %rd1; ld.global.u32 %r11, [%rd9+4]; ld.global.u32 %r10, [%rd9];",
+        "ld.global.u32 %r10, [%rd6]; ld.global.u32 %r11, [%rd6+4];",
+    ] {
+        all.push(format!("{FILL} {few} @%p4 bra A; {loads} add.u32 %r10, %r10, %r11; st.global.u32 [%rd2], %r10; A:"));
+    }
+    // No segment, and no multiple of the element.
+    for access in ["ld.global.u32 %r10, [%rd9]; st.global.u32 [%rd2], %r10;", "st.global.u32 [%rd9], %r10;"] {
+        all.push(format!("mov.u64 %rd10, 2; mad.wide.u32 %rd9, %r3, 4, %rd10; {access}"));
+    }
     // The last word, of which the second load has none behind; a base that is not a multiple of the element; none at all.
     all.push(format!("{one} @%p3 mov.u32 %r3, 2099; mad.wide.u32 %rd9, %r3, 4, %rd1; ld.global.u32 %r10, [%rd9]; ld.global.u32 %r11, [%rd9+4]; st.global.u32 [%rd2], %r10;"));
     all.push("add.u64 %rd10, %rd1, 2; mad.wide.u32 %rd9, %r3, 4, %rd10; ld.global.u32 %r10, [%rd9]; st.global.u32 [%rd2], %r10;".into());

@@ -3,6 +3,7 @@
 
 use super::super::asm::at;
 use super::super::frame::Access;
+use super::one_by_one::LaneAccess;
 use super::{B, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX};
 use crate::kernel::DecodedInst;
 use crate::native::shape::VectorShape;
@@ -71,8 +72,9 @@ impl Emitter<'_> {
             }
             let value = |lane: usize| values + i64::from(width.bits() / 8) * lane as i64;
             if scattered {
-                let uses_rcx = all.op != IntOp::Add || known.is_none();
-                self.each_lane(address, width, part, (offset, uses_rcx), |emit, lane, memory| {
+                let kind =
+                    if all.op == IntOp::Add && known.is_some() { LaneAccess::Alone } else { LaneAccess::WithRcx };
+                self.each_lane(address, width, part, (offset, kind), |emit, _, lane, memory| {
                     emit.combine(all, known, value(lane), memory)
                 })?;
                 continue;

@@ -1,7 +1,7 @@
 //! The checks of accesses against their segments: one for all lanes of a tile, and one for loads next to each other.
 
 use super::super::asm::at;
-use super::super::frame::{Access, AccessSite, Frame};
+use super::super::frame::{Access, AccessSite};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
@@ -124,17 +124,15 @@ impl Emitter<'_> {
                     0
                 });
                 let site =
-                    self.site(|_| AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
+                    self.site(AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 rotate(self);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
                 self.set_host_address(site, Some(number));
             }
             Space::Global | Space::Const | Space::Generic => {
-                let site = self.site(|frame| {
-                    let cache = frame.reserve(32, 32);
-                    AccessSite { cache, space, access, align, span, address, shape, offset, length }
-                });
+                let site =
+                    self.site(AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 let cache = self.frame.sites[site].cache;
                 self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
                 rotate(self);
@@ -152,10 +150,12 @@ impl Emitter<'_> {
     /// Asks for what tiles behind this one will load from the host address in RAX: a tile's code is too long for the
     /// processor to look that far ahead.
     fn prefetch(&mut self, from: i64, span: u64) {
+        let end = (PREFETCH_DISTANCE + from).saturating_add_unsigned(span + LINE);
         let lines = LINE + 1..=MAX_PREFETCHED;
         let is_large = self.launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
         if self.machine() == Machine::Neon
             || !is_large
+            || i32::try_from(end).is_err()
             || !lines.contains(&span)
             || !self.prefetches.contains(&self.point.block)
         {
@@ -205,13 +205,16 @@ impl Emitter<'_> {
         self.groups.extend(points.into_iter().map(|point| (point, group)));
     }
 
-    /// The site of the current access; the same one each time the access is compiled.
-    pub(super) fn site(&mut self, make: impl FnOnce(&mut Frame) -> AccessSite) -> usize {
-        if let Some(&known) = self.accesses.get(&self.point) {
+    /// The number of the current access's site, in global memory with a cache: the same one each time the access is compiled, unless it is
+    /// checked together with others this time.
+    pub(super) fn site(&mut self, site: AccessSite) -> usize {
+        if let Some(&known) = self.accesses.get(&self.point)
+            && site == (AccessSite { cache: 0, ..self.frame.sites[known].clone() })
+        {
             return known;
         }
-        let site = make(&mut self.frame);
-        self.frame.sites.push(site);
+        let cache = if site.space == Space::Shared { 0 } else { self.frame.reserve(32, 32) };
+        self.frame.sites.push(AccessSite { cache, ..site });
         self.accesses.insert(self.point, self.frame.sites.len() - 1);
         self.frame.sites.len() - 1
     }

@@ -522,10 +522,9 @@ impl Emitter<'_> {
         {
             self.point = point;
             self.compare(d, (comparison, of), a, b, Some(Ways { yes, no, apart: None }))?;
-            if !self.is_general(d) {
-                self.part(node, apart);
+            if self.is_general(d) {
+                return Ok(());
             }
-            return Ok(());
         }
         let Allocation::Mask(mask) = self.allocations[pred.0 as usize] else {
             let number = self.scalar(operand, Width::Pred, RAX)?;
@@ -567,15 +566,11 @@ impl Emitter<'_> {
             self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
             self.asm.jump(Code::Je_rel32_64, no);
         }
-        self.part(node, apart);
-        Ok(())
-    }
-    /// Goes on where the lanes do not agree on a node's branch.
-    fn part(&mut self, node: usize, apart: Option<Label>) {
         match (apart, &self.path_masks) {
             (Some(apart), _) => self.asm.jump(Code::Jmp_rel32_64, apart),
             (None, Some(masks)) => self.asm.jump(Code::Jmp_rel32_64, masks.splits[node]),
             (None, None) => self.side_exit(Code::Jmp_rel32_64, DeoptReason::Divergence, 0),
         }
+        Ok(())
     }
 }

@@ -51,6 +51,10 @@ impl Emitter<'_> {
         self.at_most(RAX, i32::MAX as u64);
         self.asm.rr(Code::Sub_r64_rm64, RAX, RDX);
         self.asm.ri(Code::Add_rm64_imm32, RAX, 1);
+        // There are no more than positions: none in a segment that is not known yet, whatever the difference was.
+        self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, cache + 8));
+        self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
+        self.asm.rr(Code::Cmovg_r64_rm64, RAX, RCX);
         self.asm.rr(Code::Movsxd_r64_rm32, RCX, Register::EDX);
         self.asm.rr(Code::Cmp_r64_rm64, RCX, RDX);
         self.asm.constant(RCX, 0);

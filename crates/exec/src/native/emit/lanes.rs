@@ -75,10 +75,8 @@ impl Emitter<'_> {
         {
             return Err(EmitError::Unsupported);
         }
-        let site = self.site(|frame| {
-            let cache = if shared { 0 } else { frame.reserve(32, 32) };
-            AccessSite { cache, space, access, align, span: length, address, shape, offset, length }
-        });
+        let site = AccessSite { cache: 0, space, access, align, span: length, address, shape, offset, length };
+        let site = self.site(site);
         let cache = self.frame.sites[site].cache;
         // What is subtracted from an address or an index before it is compared, and with what, for multiples of the alignment.
         let (base, limit) = if shared {

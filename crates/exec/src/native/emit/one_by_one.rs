@@ -17,6 +17,16 @@ pub(super) struct LanesToStore {
     at_frame: Option<i64>,
 }
 
+/// What is done for each lane.
+#[derive(Clone, Copy)]
+pub(super) enum LaneAccess {
+    /// A store of so many bytes of a vector's lane.
+    Store(Register, u32),
+    /// Something that uses RCX, or no register at all.
+    WithRcx,
+    Alone,
+}
+
 impl Emitter<'_> {
     /// Stores the active lanes of a part to addresses that have been checked.
     pub(super) fn write_each_lane(
@@ -28,9 +38,11 @@ impl Emitter<'_> {
         part: Part,
     ) -> EmitResult {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let lanes = self.lanes_to_store(from, bytes);
-        self.each_lane(address, width, part, (offset, lanes.at_frame.is_some()), |emit, lane, to| {
-            emit.store_lane(lanes, lane, to);
+        let store = LaneAccess::Store(from, bytes);
+        self.each_lane(address, width, part, (offset, store), |emit, lanes, lane, to| {
+            if let Some(lanes) = lanes {
+                emit.store_lane(lanes, lane, to);
+            }
             Ok(())
         })
     }
@@ -68,12 +80,21 @@ impl Emitter<'_> {
         address: Operand,
         width: Width,
         part: Part,
-        (offset, uses_rcx): (i64, bool),
-        access: impl Fn(&mut Self, usize, MemoryOperand) -> EmitResult,
+        (offset, kind): (i64, LaneAccess),
+        access: impl Fn(&mut Self, Option<LanesToStore>, usize, MemoryOperand) -> EmitResult,
     ) -> EmitResult {
         let places = self.places_of(address);
         let indices = self.indices(places, width, part, false)?;
-        let in_registers = self.machine() == Machine::Avx2 && places.width == Width::B32 && !uses_rcx;
+        // Behind the indices, which may take its registers.
+        let (lanes, has_rcx) = match kind {
+            LaneAccess::Store(from, bytes) => {
+                let lanes = self.lanes_to_store(from, bytes);
+                (Some(lanes), lanes.at_frame.is_none())
+            }
+            LaneAccess::WithRcx => (None, false),
+            LaneAccess::Alone => (None, true),
+        };
+        let in_registers = self.machine() == Machine::Avx2 && places.width == Width::B32 && has_rcx;
         let spilled = if in_registers { 0 } else { self.spill(&indices) };
         let start = self.first_lane_of(width, part);
         for lane in 0..self.lanes_of(width) {
@@ -92,7 +113,12 @@ impl Emitter<'_> {
                 let from = at(FRAME, spilled + lane * if wide { 8 } else { 4 });
                 self.asm.rm(if wide { Code::Mov_r64_rm64 } else { Code::Movsxd_r64_rm32 }, RDX, from);
             }
-            access(self, lane, MemoryOperand::with_base_index_scale_displ_size(RAX, index, places.scale(), offset, 1))?;
+            access(
+                self,
+                lanes,
+                lane,
+                MemoryOperand::with_base_index_scale_displ_size(RAX, index, places.scale(), offset, 1),
+            )?;
             if let Some(next) = next {
                 self.asm.bind(next);
             }
