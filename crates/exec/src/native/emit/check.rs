@@ -52,8 +52,13 @@ impl Loads {
 }
 
 /// The blocks of a region in which the tiles behind a tile load what is behind its own. In a loop they do where each iteration goes on
-/// by as many elements as the launch has threads; other loops come to those lines themselves, or have them in a cache.
+/// by as many elements as the launch has threads; other loops come to those lines themselves, or have them in a cache, as all have that are
+/// small. On AArch64 nothing has been measured.
 pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region, shapes: &Shapes) -> BTreeSet<usize> {
+    let is_large = launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
+    if shapes.machine == Machine::Neon || !is_large {
+        return BTreeSet::new();
+    }
     let axes = launch.config.grid.iter().map(|&axis| u64::from(axis));
     let threads = axes.fold(launch.config.threads() as u64, u64::saturating_mul);
     let steps_by_grid =
@@ -152,13 +157,8 @@ impl Emitter<'_> {
     fn prefetch(&mut self, from: i64, span: u64) {
         let end = (PREFETCH_DISTANCE + from).saturating_add_unsigned(span + LINE);
         let lines = LINE + 1..=MAX_PREFETCHED;
-        let is_large = self.launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
-        if self.machine() == Machine::Neon
-            || !is_large
-            || i32::try_from(end).is_err()
-            || !lines.contains(&span)
-            || !self.prefetches.contains(&self.point.block)
-        {
+        let is_asked_for = self.prefetches.contains(&self.point.block) && lines.contains(&span);
+        if !is_asked_for || i32::try_from(end).is_err() {
             return;
         }
         for line in 0..span.div_ceil(LINE) {

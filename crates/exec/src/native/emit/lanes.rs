@@ -4,6 +4,7 @@
 use super::super::asm::{Decorators, at};
 use super::super::frame::{Access, AccessSite};
 use super::check::Group;
+use super::one_by_one::LaneAccess;
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
 use crate::native::indexed::IndexedAddress;
@@ -414,7 +415,13 @@ impl Emitter<'_> {
     ) -> EmitResult {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         if self.machine() != Machine::Avx512 || bytes < 4 {
-            return self.write_each_lane(from, bytes, address, offset, part);
+            let store = LaneAccess::Store(from, bytes);
+            return self.each_lane(address, width, part, (offset, store), |emit, lanes, lane, to| {
+                if let Some(lanes) = lanes {
+                    emit.store_lane(lanes, lane, to);
+                }
+                Ok(())
+            });
         }
         let places = self.places_of(address);
         let indices = self.indices(places, width, part, false)?;

@@ -28,24 +28,6 @@ pub(super) enum LaneAccess {
 }
 
 impl Emitter<'_> {
-    /// Stores the active lanes of a part to addresses that have been checked.
-    pub(super) fn write_each_lane(
-        &mut self,
-        from: Register,
-        bytes: u32,
-        address: Operand,
-        offset: i64,
-        part: Part,
-    ) -> EmitResult {
-        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let store = LaneAccess::Store(from, bytes);
-        self.each_lane(address, width, part, (offset, store), |emit, lanes, lane, to| {
-            if let Some(lanes) = lanes {
-                emit.store_lane(lanes, lane, to);
-            }
-            Ok(())
-        })
-    }
     /// Prepares the stores of a vector's lanes: with AVX2 they leave it as they are, where they are whole words.
     pub(super) fn lanes_to_store(&mut self, from: Register, bytes: u32) -> LanesToStore {
         if self.machine() == Machine::Avx2 && bytes >= 4 {
