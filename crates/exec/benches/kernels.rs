@@ -3,7 +3,7 @@
 //! `cargo bench -p roundonce-exec` prints for each the median rate of fused multiply-adds, by rounding, and the ratio to
 //! the native loop of the same rounds. Two threads stand there by the clock (`rn, 2`), and by half of the processor time
 //! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. The native loops round
-//! to nearest even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
+//! to nearest even and keep the machine's NaNs (`rn, first` is the launch that compiles: those behind it use its code); the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
 //! its turns too, the same kernels in OpenCL C; with `dev/peers/lavapipe/run.sh` lavapipe does, in GLSL.
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
@@ -324,6 +324,7 @@ fn main() {
         let mut args = work.args.clone();
         let (mut native, mut one, mut two) = (Vec::new(), vec![Vec::new(); modes.len()], Vec::new());
         let (mut shared, mut interpreted, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut first = f64::NAN;
         for round in 0..8 {
             let times = (
                 (work.native)(&work.args),
@@ -336,8 +337,10 @@ fn main() {
                 run::<false>(&programs[0], work, &mut args, 1, Engine::Interpreter),
                 peer.as_mut().map(|peer| peer.run(work)),
             );
-            // The first round warms caches and pages.
-            if round > 0 {
+            // The first round warms caches and pages, and compiles.
+            if round == 0 {
+                first = times.1[0];
+            } else {
                 native.push(times.0);
                 for (all, time) in one.iter_mut().zip(times.1) {
                     all.push(time);
@@ -362,6 +365,7 @@ fn main() {
         for ((mode, _), times) in modes.iter().zip(&mut one) {
             line(mode, times);
         }
+        line("rn, first", &mut vec![first; 2]);
         line("rn, interp", &mut interpreted);
         line("rn, 2", &mut two);
         line("rn, 2 cpu", &mut shared);

@@ -124,7 +124,7 @@ impl<'a> Interpreter<'a> {
             parked_bytes: 0,
             tracer: Tracer::default(),
             observers: Observers::of(config.observed),
-            native: NativeEntries::new(code, config),
+            native: NativeEntries::new(code, config, code_cache),
             folded: Vec::new(),
             loc: 0,
         }
@@ -211,6 +211,7 @@ impl<'a> Interpreter<'a> {
     }
     /// What all batches produced.
     pub(crate) fn into_stats(self) -> Stats {
+        self.code_cache.note(self.native.found());
         Stats { observers: self.observers, ..self.stats }
     }
 

@@ -2,7 +2,7 @@
 
 use super::tile_numbers::HeldRegisters;
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
-use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
+use crate::native::{self, CodeCache, CodeInstance, CompileMode, History, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,6 +13,8 @@ pub(super) struct NativeEntries {
     pub(super) entries: BTreeMap<ProgramPoint, Entry>,
     /// Registers that native code has left, or was given, as numbers of tiles.
     pub(super) held: HeldRegisters,
+    /// What earlier launches of the same found.
+    history: History,
     /// Some entry needed masks: the others are compiled with them from the start.
     masked: bool,
     /// Nanoseconds, more or less, that the interpreter has run, and that it would run of the launch as far as is known.
@@ -26,7 +28,7 @@ pub(super) struct NativeEntries {
 }
 
 impl NativeEntries {
-    pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
+    pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig, cache: &CodeCache) -> NativeEntries {
         let enabled = config.native.is_some() && native::may_run(&LaunchConstants { code, config });
         if !enabled {
             return NativeEntries::default();
@@ -41,7 +43,13 @@ impl NativeEntries {
         } else {
             u64::MAX
         };
-        NativeEntries { enabled, expected, compile_cost: insts * COMPILE_COST, ..NativeEntries::default() }
+        NativeEntries {
+            enabled,
+            expected,
+            compile_cost: insts * COMPILE_COST,
+            history: cache.history(),
+            ..NativeEntries::default()
+        }
     }
     /// A batch begins: the last had so many blocks, and so many are left.
     pub(super) fn begin_batch(&mut self, ran: u64, left: u64) {
@@ -63,12 +71,24 @@ impl NativeEntries {
     }
     /// Whether to compile more when so much has been spent on it: a launch that ends right behind has lost little by it.
     pub(super) fn may_compile(&self, spent: u64) -> bool {
-        spent.saturating_add(self.compile_cost) <= self.interpreted.max(self.expected) / COMPILE_SHARE
+        let all = self.history.interpreted.saturating_add(self.interpreted);
+        spent.saturating_add(self.compile_cost) <= all.max(self.expected) / COMPILE_SHARE
+    }
+    /// Whether an earlier launch has left code for a point.
+    pub(super) fn has_code(&self, point: &ProgramPoint) -> bool {
+        self.history.modes.contains_key(point)
+    }
+    /// What this launch has found.
+    pub(super) fn found(&self) -> History {
+        let used = self.entries.iter().filter(|(_, entry)| !entry.disabled && !entry.instances.is_empty());
+        History { interpreted: self.interpreted, modes: used.map(|(&point, entry)| (point, entry.mode)).collect() }
     }
     /// Takes an entry out, which may be new.
     pub(super) fn take(&mut self, start: ProgramPoint) -> Entry {
-        let fresh =
-            || Entry { mode: CompileMode { masked: self.masked, ..CompileMode::default() }, ..Entry::default() };
+        let fresh = || {
+            let mode = CompileMode { masked: self.masked, ..CompileMode::default() };
+            Entry { mode: self.history.modes.get(&start).copied().unwrap_or(mode), ..Entry::default() }
+        };
         self.entries.remove(&start).unwrap_or_else(fresh)
     }
     pub(super) fn put_back(&mut self, start: ProgramPoint, entry: Entry) {

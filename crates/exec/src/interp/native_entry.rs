@@ -31,7 +31,7 @@ impl Interpreter<'_> {
     fn may_enter_at(&self, point: ProgramPoint) -> bool {
         match self.native.entries.get(&point) {
             Some(entry) => !entry.disabled && (!entry.instances.is_empty() || self.may_compile()),
-            None => self.may_compile(),
+            None => self.native.has_code(&point) || self.may_compile(),
         }
     }
     fn may_compile(&self) -> bool {
@@ -54,12 +54,9 @@ impl Interpreter<'_> {
                 self.settle();
                 known = entry.instances.iter().position(|instance| self.fits(instance));
             }
-            if known.is_none() && !self.may_compile() {
-                return false;
-            }
             let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index]));
             let Some(index) = known.or_else(made) else {
-                entry.disabled = true;
+                entry.disabled = self.may_compile();
                 return false;
             };
             let mut instance = entry.instances.swap_remove(index);
@@ -80,6 +77,7 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Code for a point, taken from the cache or, if it may be, compiled.
     fn compile(&mut self, start: ProgramPoint, entry: &mut Entry) -> Option<usize> {
         if entry.instances.len() == MAX_INSTANCES || entry.disabled {
             return None;
@@ -94,16 +92,15 @@ impl Interpreter<'_> {
             Some(bits) => Input::Constant(bits),
             None => self.input(reg, of_columns),
         };
-        let budget = &self.code_cache.budget;
-        let make = || {
+        let inputs = || {
+            let budget = self.may_compile().then_some(&self.code_cache.budget)?;
             budget.spend(16 * (self.code.blocks[start.block].insts.len() + self.code.kernel.registers.len()))?;
             let live = native::live_registers(&launch, start);
             budget.spend(live.len() * MAX_TILE)?;
-            let inputs: Vec<(Reg, Input)> = live.into_iter().map(|reg| (reg, input(reg))).collect();
-            CompiledRegion::compile(&launch, start, &inputs, entry.mode, self.code_cache)
+            Some(live.into_iter().map(|reg| (reg, input(reg))).collect())
         };
         let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits_file(code) };
-        let code = self.code_cache.get(start, entry.mode, fits, make)?;
+        let code = self.code_cache.get(&launch, (start, entry.mode), fits, inputs)?;
         entry.instances.push(CodeInstance::new(code, |pattern| self.native.held.number_of(pattern)));
         Some(entry.instances.len() - 1)
     }
@@ -279,7 +276,7 @@ impl Interpreter<'_> {
             let known = entry.instances.iter().position(|instance| is_whole(&instance.code));
             // From the start there is one piece of code: where it is not whole, no other will be.
             let is_made = entry.instances.iter().any(|instance| instance.code.is_fresh());
-            let made = || (!is_made && self.may_compile()).then(|| self.compile(start, &mut entry)).flatten();
+            let made = || (!is_made).then(|| self.compile(start, &mut entry)).flatten();
             let index = known.or_else(made);
             let Some(index) = index.filter(|&index| !entry.disabled && is_whole(&entry.instances[index].code)) else {
                 break;

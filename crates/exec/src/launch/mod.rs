@@ -30,7 +30,8 @@ impl Launch<'_> {
     /// # Errors
     /// The first fault, that of the lowest block. No buffer is returned then.
     pub fn run(self) -> Result<Report, RunError> {
-        let (program, kernel, sizes) = (self.program, self.kernel()?, self.sizes(&self.args)?);
+        let (program, kernel) = (self.program, self.kernel()?);
+        let sizes = self.sizes(kernel)?;
         let Launch { args, options, .. } = self;
         if options.contract == Contract::None {
             return run_kernel(program, kernel, &sizes, args, &options);
@@ -73,11 +74,10 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// Its sizes with these arguments.
-    fn sizes(&self, args: &[Arg]) -> Result<Sizes, RunError> {
-        let kernel = self.kernel()?;
-        arguments::check_count(kernel, args.len())?;
-        let own = arguments::SharedArguments::of(kernel, args)?;
+    /// The sizes of a launch of that kernel.
+    fn sizes(&self, kernel: &Kernel) -> Result<Sizes, RunError> {
+        arguments::check_count(kernel, self.args.len())?;
+        let own = arguments::SharedArguments::of(kernel, &self.args)?;
         let dynamic_shared = self.dynamic_shared.saturating_add(own.bytes);
         let sizes = Sizes { grid: self.grid, block: self.block, dynamic_shared };
         sizes.check(kernel)?;

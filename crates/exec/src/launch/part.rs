@@ -104,7 +104,8 @@ impl Launch<'_> {
     /// assert_eq!(out, launch.run().unwrap().buffers[0].as_ref().unwrap().to_bytes());
     /// ```
     pub fn run_part(mut self, blocks: Range<u64>) -> Result<Part, RunError> {
-        let (program, kernel, sizes) = (self.program, self.kernel()?, self.sizes(&self.args)?);
+        let (program, kernel) = (self.program, self.kernel()?);
+        let sizes = self.sizes(kernel)?;
         self.check_options(&kernel.name)?;
         self.options.blocks = Some(blocks);
         let (kernel, lines) = match self.options.contract {

@@ -4,7 +4,7 @@ use super::api::RunError;
 use super::arguments::GlobalMemory;
 use crate::interp::{Fault, Interpreter, Parked, Progress, Stats};
 use crate::kernel::{DecodedKernel, Global, LANES, LaunchConfig, SegmentWords};
-use crate::native::CodeCache;
+use crate::native::{CodeCache, LaunchConstants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -84,7 +84,8 @@ pub(super) fn run_serial(
     config: &LaunchConfig,
     memory: &mut GlobalMemory,
 ) -> Result<Stats, RunError> {
-    let code_cache = CodeCache::new(config.compile_limit);
+    let launch = LaunchConstants { code, config };
+    let code_cache = CodeCache::new(&launch);
     let words = memory.words.iter_mut().map(|words| SegmentWords::Exclusive(words)).collect();
     let mut interp = Interpreter::new(code, config, &code_cache, Global { layout: &memory.layout, words, last: 0 });
     let batches = Batches::new(code, config, 1);
@@ -104,7 +105,9 @@ pub(super) fn run_serial(
         }
     }
     parked.finish(&mut interp).map_err(|fault| error_of(code, &interp, *fault))?;
-    Ok(interp.into_stats())
+    let stats = interp.into_stats();
+    code_cache.keep(&launch);
+    Ok(stats)
 }
 
 /// The batches that wait for others, on one thread.
@@ -181,7 +184,8 @@ pub(super) fn run_parallel(
     memory: &mut GlobalMemory,
     workers: usize,
 ) -> Result<Stats, RunError> {
-    let code_cache = CodeCache::new(config.compile_limit);
+    let launch = LaunchConstants { code, config };
+    let code_cache = CodeCache::new(&launch);
     let segments: Vec<SharedSegment> = std::mem::take(&mut memory.words)
         .into_iter()
         .zip(&memory.written)
@@ -252,6 +256,7 @@ pub(super) fn run_parallel(
     if let Some((_, error)) = failure.into_inner().unwrap_or(None) {
         return Err(error);
     }
+    code_cache.keep(&launch);
     let mut all = Stats::default();
     for stats in all_stats {
         all.merge(stats);

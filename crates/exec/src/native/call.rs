@@ -30,6 +30,11 @@ impl Executable {
         Some(Executable { memory: memory.make_exec().ok()? })
     }
 
+    /// Bytes of code.
+    pub(super) fn bytes(&self) -> usize {
+        self.memory.len()
+    }
+
     /// Runs the code over the tiles' records, and returns its result.
     ///
     /// The code is [`emit::region`](super::emit::region)'s, the frame is the one planned with it, and every address in the

@@ -1,4 +1,4 @@
-//! Compiled regions: how one is made from the analyses, and the code cache that a launch's workers share.
+//! Compiled regions: how one is made from the analyses.
 
 use super::LaunchConstants;
 use super::alloc::{Allocated, allocate};
@@ -15,8 +15,7 @@ use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
 use crate::kernel::Machine;
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
 
 /// What a register holds when a region begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,26 +90,25 @@ impl LiveReg {
 
 impl CompiledRegion {
     /// Compiles the region from a point on. `inputs` are the registers that may be read from there on.
-    pub(crate) fn compile(
+    pub(super) fn compile(
         launch: &LaunchConstants<'_>,
         start: ProgramPoint,
         inputs: &[(Reg, Input)],
         mode: CompileMode,
-        cache: &CodeCache,
+        (numbers, budget): (&Numbers, &Budget),
     ) -> Option<CompiledRegion> {
         let threads = launch.config.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
         let tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&lanes| whole_warps(lanes));
-        let budget = &cache.budget;
         let plan = |mode| {
-            let (boundaries, eager, numbers) = (BTreeSet::new(), BTreeSet::new(), &cache.numbers);
+            let (boundaries, eager) = (BTreeSet::new(), BTreeSet::new());
             Plan { launch, start, inputs, boundaries, eager, mode, numbers, budget }
         };
         let mut best_plan = plan(mode);
         let mut best: Option<(u64, &TileLayout, Draft)> = None;
         // The largest tile whose values fit the processor's registers, or one that costs less.
         for lanes in tiles {
-            let Some(tile) = cache.numbers.tile(launch, lanes) else { continue };
+            let Some(tile) = numbers.tile(launch, lanes) else { continue };
             let Some(draft) = best_plan.draft(tile) else { continue };
             let (cost, fits) = (draft.cost * 1024 / lanes as u64, draft.fits);
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
@@ -134,6 +132,10 @@ impl CompiledRegion {
         shared.iter().enumerate().any(|(index, a)| shared[..index].iter().any(|b| self.may_conflict(a, b)))
     }
 
+    /// Bytes of code.
+    pub(super) fn code_bytes(&self) -> usize {
+        self.executable.bytes()
+    }
     /// Whether it expects all registers to be zero.
     pub(crate) fn is_fresh(&self) -> bool {
         self.inputs.iter().all(|input| matches!(input.location, LiveLocation::Constant(0)))
@@ -201,46 +203,6 @@ impl CompiledRegion {
         let VectorShape::Scalar(pattern) = site.shape else { return true };
         let steps = self.patterns[pattern].windows(2).map(|pair| pair[1] - pair[0]);
         steps.clone().zip(steps.skip(1)).all(|(one, next)| one == next)
-    }
-}
-
-/// The code cache that the workers of a launch share, by entry point.
-#[derive(Debug)]
-pub(crate) struct CodeCache {
-    versions: Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>,
-    numbers: Numbers,
-    /// What compiling may still cost.
-    pub(crate) budget: Budget,
-}
-
-/// The code for one entry point: a version for each combination of input shapes.
-type Versions = Vec<Arc<CompiledRegion>>;
-
-impl CodeCache {
-    pub(crate) fn new(compile_limit: u64) -> CodeCache {
-        CodeCache { versions: Mutex::default(), numbers: Numbers::default(), budget: Budget::new(compile_limit) }
-    }
-    /// Whether the pattern of a register's lanes does not depend on data.
-    pub(crate) fn is_of_indices(&self, launch: &LaunchConstants<'_>, reg: Reg) -> bool {
-        self.numbers.is_of_indices(launch, reg, &self.budget)
-    }
-    /// The version that fits, compiled now if there is none. The lock is held meanwhile: other workers would compile the
-    /// same.
-    pub(crate) fn get(
-        &self,
-        start: ProgramPoint,
-        mode: CompileMode,
-        fits: impl Fn(&CompiledRegion) -> bool,
-        make: impl FnOnce() -> Option<CompiledRegion>,
-    ) -> Option<Arc<CompiledRegion>> {
-        let mut cache = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        let versions = cache.entry((start, mode)).or_default();
-        if let Some(known) = versions.iter().find(|code| fits(code)) {
-            return Some(known.clone());
-        }
-        let made = Arc::new(make()?);
-        versions.push(made.clone());
-        Some(made)
     }
 }
 

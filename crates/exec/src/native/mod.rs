@@ -33,6 +33,7 @@ mod alloc;
 mod asm;
 mod budget;
 mod call;
+mod code_cache;
 mod compile;
 mod deferred;
 mod emit;
@@ -47,7 +48,8 @@ mod run;
 mod schedule;
 mod shape;
 
-pub(crate) use compile::{CodeCache, CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers};
+pub(crate) use code_cache::{CodeCache, History};
+pub(crate) use compile::{CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers};
 pub(crate) use region::{CompileMode, Exit, ProgramPoint, is_supported};
 pub(crate) use run::{CodeInstance, SegmentView, TileExit, TileOutcome};
 

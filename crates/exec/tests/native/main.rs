@@ -10,6 +10,7 @@ mod half;
 mod indices;
 mod orders;
 mod quotients;
+mod relaunch;
 mod scattered;
 mod sides;
 mod warps;

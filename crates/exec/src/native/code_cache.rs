@@ -1,0 +1,196 @@
+//! Compiled code, which the workers of a launch share, and the launches behind it of the same kernel with the same sizes and
+//! parameters.
+
+use super::LaunchConstants;
+use super::budget::Budget;
+use super::compile::{CompiledRegion, Input};
+use super::numbers::Numbers;
+use super::region::{CompileMode, ProgramPoint};
+use crate::kernel::{DecodedKernel, LaunchConfig, Machine};
+use roundonce_arith::Profile;
+use roundonce_ir::{Kernel, Reg};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many launches' code is kept, of so many bytes in all, and none of kernels that have more instructions.
+const KEPT_LAUNCHES: usize = 32;
+const KEPT_BYTES: usize = 16 << 20;
+const KEPT_INSTRUCTIONS: usize = 1 << 15;
+/// So many versions are kept for one entry point.
+const MAX_VERSIONS: usize = 16;
+
+/// The code that a launch's workers share, and what it may spend on more.
+#[derive(Debug)]
+pub(crate) struct CodeCache {
+    code: Arc<LaunchCode>,
+    /// It was there before this launch.
+    was_kept: bool,
+    /// What compiling may still cost.
+    pub(crate) budget: Budget,
+}
+
+/// The code for one entry point: a version for each combination of input shapes.
+type Versions = Vec<Arc<CompiledRegion>>;
+
+/// The code of a kernel for one set of launch constants.
+#[derive(Debug, Default)]
+struct LaunchCode {
+    versions: Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>,
+    numbers: Numbers,
+    history: Mutex<History>,
+}
+
+/// What earlier launches say about the next one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    /// Nanoseconds, more or less, that the interpreter ran.
+    pub(crate) interpreted: u64,
+    /// The entry points that have code, and the mode in which it was compiled last.
+    pub(crate) modes: BTreeMap<ProgramPoint, CompileMode>,
+}
+
+impl CodeCache {
+    /// With the code that an earlier launch left, if there is one that was the same in all that code depends on.
+    pub(crate) fn new(launch: &LaunchConstants<'_>) -> CodeCache {
+        let found = launch.config.native.and_then(|_| {
+            let constants = Constants::of(launch);
+            let mut kept = lock(&KEPT);
+            let place = kept.iter().position(|one| one.constants == constants && one.kernel == *launch.code.kernel)?;
+            let found = kept.remove(place)?;
+            let code = found.code.clone();
+            kept.push_front(found);
+            Some(code)
+        });
+        let budget = Budget::new(launch.config.compile_limit);
+        CodeCache { was_kept: found.is_some(), code: found.unwrap_or_default(), budget }
+    }
+    /// Leaves the code for launches behind this one.
+    pub(crate) fn keep(self, launch: &LaunchConstants<'_>) {
+        if self.was_kept || launch.config.native.is_none() || launch.code.insts().nth(KEPT_INSTRUCTIONS).is_some() {
+            return;
+        }
+        let (kernel, constants) = (launch.code.kernel.clone(), Constants::of(launch));
+        let mut kept = lock(&KEPT);
+        kept.push_front(Kept { kernel, constants, code: self.code });
+        let mut bytes = 0;
+        let fit = kept.iter().take(KEPT_LAUNCHES).take_while(|one| {
+            bytes += one.code.bytes();
+            bytes <= KEPT_BYTES
+        });
+        let count = fit.count();
+        kept.truncate(count);
+    }
+    /// What earlier launches have found.
+    pub(crate) fn history(&self) -> History {
+        lock(&self.code.history).clone()
+    }
+    /// Adds to it what a worker found.
+    pub(crate) fn note(&self, found: History) {
+        let mut history = lock(&self.code.history);
+        history.interpreted = history.interpreted.saturating_add(found.interpreted);
+        history.modes.extend(found.modes);
+    }
+    /// Whether the pattern of a register's lanes does not depend on data.
+    pub(crate) fn is_of_indices(&self, launch: &LaunchConstants<'_>, reg: Reg) -> bool {
+        self.code.numbers.is_of_indices(launch, reg, &self.budget)
+    }
+    /// The version that fits, compiled now if there is none and it may be: for these inputs, the registers that may be read from
+    /// there on. The lock is held meanwhile: other workers would compile the same.
+    pub(crate) fn get(
+        &self,
+        launch: &LaunchConstants<'_>,
+        (start, mode): (ProgramPoint, CompileMode),
+        fits: impl Fn(&CompiledRegion) -> bool,
+        inputs: impl FnOnce() -> Option<Vec<(Reg, Input)>>,
+    ) -> Option<Arc<CompiledRegion>> {
+        let mut all = lock(&self.code.versions);
+        let versions = all.entry((start, mode)).or_default();
+        if let Some(known) = versions.iter().find(|code| fits(code)) {
+            return Some(known.clone());
+        }
+        let known = (&self.code.numbers, &self.budget);
+        let made = Arc::new(CompiledRegion::compile(launch, start, &inputs()?, mode, known)?);
+        if versions.len() == MAX_VERSIONS {
+            versions.remove(0);
+        }
+        versions.push(made.clone());
+        Some(made)
+    }
+}
+
+impl LaunchCode {
+    fn bytes(&self) -> usize {
+        lock(&self.versions).values().flatten().map(|code| code.code_bytes()).sum()
+    }
+}
+
+/// All of a launch but its kernel that code depends on.
+#[derive(PartialEq, Debug)]
+struct Constants {
+    grid: [u32; 3],
+    block: [u32; 3],
+    params: Vec<u32>,
+    param_bytes: u64,
+    shared: [u32; 2],
+    variables: Vec<u64>,
+    buffer_bytes: Vec<u64>,
+    machine: Option<Machine>,
+    compile_limit: u64,
+    profile: Profile,
+}
+
+impl Constants {
+    fn of(launch: &LaunchConstants<'_>) -> Constants {
+        // All fields are named: a new one is either part of this or not.
+        let &LaunchConfig {
+            grid,
+            block,
+            ref params,
+            param_bytes,
+            static_shared,
+            dynamic_shared,
+            native: machine,
+            compile_limit,
+            ref variables,
+            ref buffer_bytes,
+            step_limit: _,
+            stop: _,
+            register_limit: _,
+            check_races: _,
+            stops_at_faults: _,
+            trace_lane: _,
+            blocks: _,
+            count_lines: _,
+            observed: _,
+            compiles_late: _,
+            images: _,
+        } = launch.config;
+        let &DecodedKernel { profile, .. } = launch.code;
+        Constants {
+            grid,
+            block,
+            params: params.clone(),
+            param_bytes,
+            shared: [static_shared, dynamic_shared],
+            variables: variables.clone(),
+            buffer_bytes: buffer_bytes.clone(),
+            machine,
+            compile_limit,
+            profile,
+        }
+    }
+}
+
+/// What a launch has left.
+struct Kept {
+    kernel: Kernel,
+    constants: Constants,
+    code: Arc<LaunchCode>,
+}
+
+/// Of all launches of the process, the last one first.
+static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
