@@ -2,7 +2,7 @@
 
 use super::tile_numbers::HeldRegisters;
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
-use crate::native::{self, CodeCache, CodeInstance, CompileMode, History, LaunchConstants, ProgramPoint, TileExit};
+use crate::native::{self, CodeCache, CodeInstance, CompileMode, History, LaunchConstants, ProgramPoint, TileCounts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -157,7 +157,7 @@ impl Entry {
             self.recompile_as(CompileMode { divergent: true, ..self.mode });
         } else {
             // Code of kernels from their starts to their ends is entered without the interpreter's registers.
-            if !instance.code.is_whole() {
+            if !instance.code.is_whole {
                 let gain = instance.code.gain(ran.completed, ran.steps, ran.predicated);
                 self.balance = self.balance.saturating_add(gain).min(0);
             }
@@ -196,12 +196,10 @@ impl TileRuns {
     pub(super) fn complete(&mut self, instance: &CodeInstance, tiles: Range<usize>) {
         self.tiles.resize(tiles.end, true);
         self.completed += tiles.len();
-        for tile in tiles {
-            let TileExit { budget_left, steps, predicated, .. } = instance.tile_exit(tile);
-            self.steps += steps;
-            self.predicated += predicated;
-            self.budget_left = Some(self.budget_left.map_or(budget_left, |least| least.min(budget_left)));
-        }
+        let TileCounts { budget_left, steps, predicated } = instance.counts(tiles);
+        self.steps += steps;
+        self.predicated += predicated;
+        self.budget_left = self.budget_left.into_iter().chain(budget_left).min();
     }
     /// They took a side exit.
     pub(super) fn fail(&mut self, count: usize) {

@@ -56,7 +56,8 @@ impl Interpreter<'_> {
             }
             let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index]));
             let Some(index) = known.or_else(made) else {
-                entry.disabled = self.may_compile();
+                // Code of the whole kernel is for the batches behind this one.
+                entry.disabled = self.may_compile() && !entry.instances.iter().any(|instance| instance.code.is_whole);
                 return false;
             };
             let mut instance = entry.instances.swap_remove(index);
@@ -64,7 +65,7 @@ impl Interpreter<'_> {
             let (ran, outputs) = self.run_tiles(&mut instance);
             let completed = ran.completed;
             if completed > 0 {
-                self.exit_native(&instance, &ran, outputs, start, split);
+                self.exit_native(&mut instance, &ran, outputs, start, split);
             }
             entry.record(instance, &ran);
             if completed == 0 && entry.mode != mode && !entry.disabled {
@@ -146,13 +147,16 @@ impl Interpreter<'_> {
     /// Whether the registers hold what an instance was specialised for.
     fn fits(&self, instance: &CodeInstance) -> bool {
         let code = &instance.code;
-        code.inputs().all(|(reg, value)| match value {
-            LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => {
-                self.native.held.numbers(reg, instance.patterns[pattern], self.code.kernel.width(reg).mask()).is_some()
-            }
-            LiveValue::Constant(_) if self.native.held.has(reg) => false,
-            _ => self.file_fits(code, reg, value),
-        })
+        !code.is_whole
+            && code.inputs().all(|(reg, value)| match value {
+                LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => self
+                    .native
+                    .held
+                    .numbers(reg, instance.patterns[pattern], self.code.kernel.width(reg).mask())
+                    .is_some(),
+                LiveValue::Constant(_) if self.native.held.has(reg) => false,
+                _ => self.file_fits(code, reg, value),
+            })
     }
     /// The same where all of them are in the file.
     fn fits_file(&self, code: &CompiledRegion) -> bool {
@@ -207,9 +211,8 @@ impl Interpreter<'_> {
         let budget = limit.saturating_sub_unsigned(self.issued);
         let mut ran = TileRuns::default();
         while ran.tiles.len() < count {
-            // Between runs of about so many steps the launch may be stopped: the last tile says how long one is.
-            let last = ran.completed().next_back();
-            let steps = last.map_or(UNINTERRUPTED, |tile| instance.tile_exit(tile).steps.max(1));
+            // Between runs of about so many steps the launch may be stopped: those that are done say how long a tile is.
+            let steps = ran.steps.checked_div(ran.completed as u64).map_or(UNINTERRUPTED, |steps| steps.max(1));
             let most = (UNINTERRUPTED / steps).max(1) as usize;
             if self.is_stopped() {
                 ran.fail(count - ran.tiles.len());
@@ -222,7 +225,7 @@ impl Interpreter<'_> {
                 ran.tiles.push(false);
                 continue;
             }
-            let went = instance.run(next..end, &segments, budget);
+            let went = instance.run(next..end, self.config, &segments, budget);
             let done = match went {
                 TileOutcome::Completed => end,
                 TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
@@ -269,30 +272,21 @@ impl Interpreter<'_> {
         let mut ended: Vec<bool> = Vec::new();
         self.issued = 0;
         let mut entry = self.native.take(start);
-        // Blocks of several batches have no shared memory yet.
-        let shares = self.shared_words > 0;
-        let is_whole = |code: &CompiledRegion| code.is_whole() && !(shares && code.may_share());
         loop {
-            let known = entry.instances.iter().position(|instance| is_whole(&instance.code));
+            let known = entry.instances.iter().position(|instance| instance.code.is_whole);
             // From the start there is one piece of code: where it is not whole, no other will be.
             let is_made = entry.instances.iter().any(|instance| instance.code.is_fresh());
             let made = || (!is_made).then(|| self.compile(start, &mut entry)).flatten();
             let index = known.or_else(made);
-            let Some(index) = index.filter(|&index| !entry.disabled && is_whole(&entry.instances[index].code)) else {
+            let Some(index) = index.filter(|&index| !entry.disabled && entry.instances[index].code.is_whole) else {
                 break;
             };
             let mut instance = entry.instances.swap_remove(index);
             let (lanes, size) = (instance.code.lanes, self.config.block);
             let of_block = self.threads / lanes;
             let count = blocks * of_block;
-            instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile % of_block * lanes) as u64));
-            let mut block = LaunchConfig::axes(self.config.grid, first);
-            for number in 0..blocks {
-                for tile in number * of_block..(number + 1) * of_block {
-                    instance.set_block(tile, block, 0);
-                }
-                block = self.next_block(block);
-            }
+            instance.reserve_tiles(of_block, |tile| LaunchConfig::axes(size, (tile * lanes) as u64));
+            instance.set_first_block(first, of_block);
             let parts = lanes / MIN_TILE;
             let ran = if ended.is_empty() {
                 self.run_pending_tiles(&mut instance, count, |_| true)
@@ -301,7 +295,7 @@ impl Interpreter<'_> {
                 let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
                 self.run_pending_tiles(&mut instance, count, is_pending)
             };
-            self.count_native(&instance, &ran);
+            self.count_native(&mut instance, &ran);
             let mode = entry.mode;
             entry.record(instance, &ran);
             if ran.completed == count {
@@ -330,23 +324,14 @@ impl Interpreter<'_> {
         };
         (0..batches).map(rest).collect()
     }
-    fn next_block(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
-        let [width, height, _] = self.config.grid;
-        if x + 1 < width {
-            [x + 1, y, z]
-        } else if y + 1 < height {
-            [0, y + 1, z]
-        } else {
-            [0, 0, z + 1]
-        }
-    }
     /// Counts the instructions of the tiles that completed, and the approximate ones among them.
-    fn count_native(&mut self, instance: &CodeInstance, ran: &TileRuns) {
+    fn count_native(&mut self, instance: &mut CodeInstance, ran: &TileRuns) {
         let steps = ran.steps * instance.code.lanes as u64 + ran.predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
-        for (name, word) in &instance.code.approximations {
-            self.stats.approximated(name, ran.completed().map(|tile| instance.word(tile, *word)).sum());
+        let code = instance.code.clone();
+        for (index, (name, _)) in code.approximations.iter().enumerate() {
+            self.stats.approximated(name, instance.take_approximations(index, ran.completed()));
         }
     }
 
@@ -415,7 +400,7 @@ impl Interpreter<'_> {
     /// Takes over from native code: counts, registers, and the lanes' splits.
     fn exit_native(
         &mut self,
-        instance: &CodeInstance,
+        instance: &mut CodeInstance,
         ran: &TileRuns,
         outputs: Vec<(Reg, AnyColumn)>,
         start: ProgramPoint,
@@ -425,7 +410,8 @@ impl Interpreter<'_> {
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         self.issued = limit.saturating_sub(ran.budget_left.unwrap_or(limit)) as u64;
         self.count_native(instance, ran);
-        let exit_of = |tile: usize| ran.tiles[tile].then(|| instance.tile_exit(tile).exit);
+        let instance = &*instance;
+        let exit_of = |tile: usize| ran.tiles[tile].then(|| instance.exit(tile));
         let count = ran.tiles.len();
         let first = exit_of(0);
         let diverged = Some(instance.code.exits.len());

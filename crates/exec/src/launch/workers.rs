@@ -36,7 +36,7 @@ impl Batches {
     /// that all workers are busy until then.
     fn chunk(&self, from: u64, workers: usize) -> u64 {
         let batches = (self.end - self.start).div_ceil(self.per_batch);
-        (batches.saturating_sub(from) / (4 * workers as u64)).clamp(1, 16)
+        (batches.saturating_sub(from) / (4 * workers as u64)).clamp(1, 128)
     }
     /// Runs `count` batches from one on; the first fault, with its batch. `None` when there are no more. `waits` is given
     /// those that wait.

@@ -55,6 +55,8 @@ pub(crate) struct CompiledRegion {
     pub(crate) exits: Vec<Exit>,
     /// Lanes of a tile.
     pub(crate) lanes: usize,
+    /// Whether it takes blocks from the kernel's start to its end, one after the other: it has records of one block's tiles.
+    pub(crate) is_whole: bool,
     /// Whether [`CompileMode::masked`] would keep lanes together that part now.
     pub(crate) may_mask: bool,
     /// How many instructions it has, and what they cost the interpreter.
@@ -64,7 +66,8 @@ pub(crate) struct CompiledRegion {
     pub(super) record_words: usize,
     /// In divergent code: for each exit the first word in a tile's record of the mask of lanes that took it.
     pub(super) exit_words: Vec<usize>,
-    /// The approximate instructions, and the word in a tile's record where their runs are counted.
+    /// The approximate instructions, and the word in a tile's record where their runs are counted; of a whole kernel the place in
+    /// the frame of two words, the second of which has the sum over tiles.
     pub(crate) approximations: Vec<(String, usize)>,
 }
 
@@ -139,14 +142,6 @@ impl CompiledRegion {
     /// Whether it expects all registers to be zero.
     pub(crate) fn is_fresh(&self) -> bool {
         self.inputs.iter().all(|input| matches!(input.location, LiveLocation::Constant(0)))
-    }
-    /// Whether it takes lanes from the kernel's start to its end.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
-    }
-    /// Whether it may access shared memory.
-    pub(crate) fn may_share(&self) -> bool {
-        self.sites.iter().any(|site| !matches!(site.space, Space::Global | Space::Param))
     }
     /// What tiles saved the interpreter, less what their entries cost: they completed so many instructions in every lane, and so many
     /// summed over the lanes that did.
@@ -341,10 +336,12 @@ impl<'a> Plan<'a> {
                 return None;
             }
             self.budget.spend(4000 * region.length())?;
-            let failed = match emit::region(launch, region, shapes, &deferred, allocated, frame.clone(), inputs) {
+            let whole = self.is_whole(region, inputs);
+            let emitted = emit::region(launch, region, shapes, &deferred, allocated, frame.clone(), (inputs, whole));
+            let failed = match emitted {
                 Ok(emitted) => {
                     self.budget.spend(32 * emitted.code.len())?;
-                    return self.finish(emitted, &draft, &deferred);
+                    return self.finish(emitted, &draft, &deferred, whole);
                 }
                 Err(failed) => failed,
             };
@@ -362,7 +359,28 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn finish(&self, emitted: emit::Emitted, draft: &Draft, deferred: &Deferred) -> Option<CompiledRegion> {
+    /// Whether the region takes blocks from their starts to their ends, and does without their shared memory.
+    fn is_whole(&self, region: &Region, inputs: &[LiveReg]) -> bool {
+        let shares = |op: &Op| match op {
+            Op::Load { space, .. } | Op::Store { space, .. } | Op::Atomic { space, .. } => {
+                !matches!(space, Space::Global | Space::Param)
+            }
+            _ => false,
+        };
+        let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(self.launch.code, node));
+        self.start == ProgramPoint { block: 0, at: 0 }
+            && inputs.iter().all(|input| matches!(input.location, LiveLocation::Constant(0)))
+            && region.exits.iter().all(|&exit| exit == Exit::Ended)
+            && (self.launch.config.shared_bytes() == 0 || !insts().any(|inst| shares(inst.op)))
+    }
+
+    fn finish(
+        &self,
+        emitted: emit::Emitted,
+        draft: &Draft,
+        deferred: &Deferred,
+        is_whole: bool,
+    ) -> Option<CompiledRegion> {
         let Draft { region, shapes, inputs, .. } = draft;
         let executable = Executable::new(&emitted.code)?;
         let mut bytes = emitted.frame.bytes();
@@ -389,6 +407,7 @@ impl<'a> Plan<'a> {
             patterns,
             exits,
             lanes,
+            is_whole,
             may_mask: region.may_mask,
             length,
             interpreted_cost,

@@ -122,8 +122,10 @@ struct Emitter<'a> {
     prefetches: BTreeSet<usize>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
-    /// The approximate instructions, and the word in a tile's record where their runs are counted.
+    /// The approximate instructions, and the word in a tile's record where their runs are counted; of whole kernels, in the frame.
     approximations: Vec<(String, usize)>,
+    /// Whether the code runs blocks from their starts to their ends.
+    whole: bool,
     side_exits: Vec<(Label, DeoptReason, usize)>,
 }
 

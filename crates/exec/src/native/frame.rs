@@ -9,7 +9,7 @@ pub(super) mod header {
     pub(in crate::native) const SAVED: i64 = 0;
     /// The code's floating-point environment.
     pub(in crate::native) const ENVIRONMENT: i64 = 4;
-    /// One past the last tile.
+    /// One past the last tile; in whole kernels, of a block.
     pub(in crate::native) const END: i64 = 8;
     /// The instructions that a tile may issue.
     pub(in crate::native) const BUDGET: i64 = 16;
@@ -25,10 +25,17 @@ pub(super) mod header {
     /// K0 on.
     pub(in crate::native) const ENVIRONMENTS: i64 = 64;
     pub(in crate::native) const MASKS: i64 = 96;
-    pub(in crate::native) const BYTES: i64 = 384;
+    /// For whole kernels: the current block, three axes; how many blocks are left, the current one among them; the first tile of a block.
+    pub(in crate::native) const CTAID: i64 = 384;
+    pub(in crate::native) const BLOCKS: i64 = 408;
+    pub(in crate::native) const FIRST: i64 = 416;
+    /// Sums over all tiles of what their records hold otherwise: STEPS and PREDICATED.
+    pub(in crate::native) const ALL_STEPS: i64 = 424;
+    pub(in crate::native) const ALL_PREDICATED: i64 = 432;
+    pub(in crate::native) const BYTES: i64 = 448;
 }
 
-/// The words of a tile's record.
+/// The words of a tile's record. Code of whole kernels has records of a block's tiles alone, whatever the block: their LANE and TID.
 pub(super) mod record {
     /// The number of its first lane in the group.
     pub(in crate::native) const LANE: usize = 0;

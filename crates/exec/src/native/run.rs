@@ -4,6 +4,8 @@ use super::call::{FrameChunk, put};
 use super::compile::CompiledRegion;
 use super::emit::DeoptReason;
 use super::frame::{Access, AccessSite, header, record};
+use crate::kernel::LaunchConfig;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A segment of the program's memory as this worker has it.
@@ -30,6 +32,9 @@ pub(crate) struct CodeInstance {
     records: Vec<u64>,
     /// Tiles that diverged behind what they had committed, since it was last asked.
     diverged_late: u32,
+    /// Of a whole kernel the first block, and the tiles of one.
+    first_block: u64,
+    of_block: usize,
 }
 
 /// The outcome of a run over tiles.
@@ -45,13 +50,11 @@ pub(crate) enum TileOutcome {
     Conflict(usize),
 }
 
-/// The exit that a tile took, and its counts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TileExit {
-    /// The number of exits if its lanes took several.
-    pub(crate) exit: usize,
-    /// What is left of its budget.
-    pub(crate) budget_left: i64,
+/// What tiles have counted.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct TileCounts {
+    /// The least that is left of a tile's budget; of a whole kernel nobody asks.
+    pub(crate) budget_left: Option<i64>,
     /// Instructions completed by every lane.
     pub(crate) steps: u64,
     /// Instructions completed by some lanes only, summed over those lanes.
@@ -71,7 +74,16 @@ impl CodeInstance {
     pub(crate) fn new(code: Arc<CompiledRegion>, number: impl FnMut(&[i64]) -> usize) -> CodeInstance {
         let (frame, cached) = (code.frame.clone(), vec![None; code.sites.len()]);
         let patterns = code.patterns.iter().map(Vec::as_slice).map(number).collect();
-        CodeInstance { code, patterns, frame, cached, records: Vec::new(), diverged_late: 0 }
+        CodeInstance {
+            code,
+            patterns,
+            frame,
+            cached,
+            records: Vec::new(),
+            diverged_late: 0,
+            first_block: 0,
+            of_block: 1,
+        }
     }
 
     /// Sets a word of the frame.
@@ -100,6 +112,10 @@ impl CodeInstance {
     fn record(&self, tile: usize) -> &[u64] {
         &self.records[tile * self.code.record_words..(tile + 1) * self.code.record_words]
     }
+    /// Of a whole kernel: the block whose tiles come first, and how many a block has.
+    pub(crate) fn set_first_block(&mut self, block: u64, of_block: usize) {
+        (self.first_block, self.of_block) = (block, of_block);
+    }
     /// Sets a tile's block and the host address of the block's shared memory.
     #[inline]
     pub(crate) fn set_block(&mut self, tile: usize, block: [u32; 3], shared: u64) {
@@ -117,16 +133,10 @@ impl CodeInstance {
     pub(crate) fn word(&self, tile: usize, word: usize) -> u64 {
         self.record(tile)[word]
     }
-    /// The exit of a tile that is done.
+    /// The exit that a tile took; the number of exits if its lanes took several.
     #[inline]
-    pub(crate) fn tile_exit(&self, tile: usize) -> TileExit {
-        let record = self.record(tile);
-        TileExit {
-            exit: record[record::EXIT] as usize,
-            budget_left: record[record::BUDGET_LEFT] as i64,
-            steps: record[record::STEPS],
-            predicated: record[record::PREDICATED],
-        }
+    pub(crate) fn exit(&self, tile: usize) -> usize {
+        self.record(tile)[record::EXIT] as usize
     }
 
     /// The mask of a tile's lanes that took an exit, where they took several: 64 lanes a word.
@@ -140,16 +150,54 @@ impl CodeInstance {
         std::mem::take(&mut self.diverged_late)
     }
 
+    /// What the tiles that the last run has completed have counted.
+    pub(crate) fn counts(&self, tiles: Range<usize>) -> TileCounts {
+        if self.code.is_whole {
+            let [steps, predicated] = [header::ALL_STEPS, header::ALL_PREDICATED].map(|at| self.get(at));
+            return TileCounts { steps, predicated, budget_left: None };
+        }
+        let mut counts = TileCounts::default();
+        for tile in tiles {
+            let record = self.record(tile);
+            counts.steps += record[record::STEPS];
+            counts.predicated += record[record::PREDICATED];
+            let left = record[record::BUDGET_LEFT] as i64;
+            counts.budget_left = Some(counts.budget_left.map_or(left, |least| least.min(left)));
+        }
+        counts
+    }
+    /// How often an approximate instruction has run in these tiles; of a whole kernel since it was last asked.
+    pub(crate) fn take_approximations(&mut self, index: usize, tiles: impl Iterator<Item = usize>) -> u64 {
+        let (_, word) = self.code.approximations[index];
+        if !self.code.is_whole {
+            return tiles.map(|tile| self.word(tile, word)).sum();
+        }
+        let sum = self.get(word as i64 + 8);
+        self.set(word as i64 + 8, 0);
+        sum
+    }
+
     /// Runs tiles until all are done or one takes a side exit.
     ///
     /// Every address in the records and the frame must be valid: the columns of
     /// [`inputs`](CompiledRegion::inputs) and `columns`, shared memory, segments.
-    pub(crate) fn run(&mut self, tiles: core::ops::Range<usize>, segments: &[SegmentView], budget: i64) -> TileOutcome {
+    pub(crate) fn run(
+        &mut self,
+        tiles: Range<usize>,
+        launch: &LaunchConfig,
+        segments: &[SegmentView],
+        budget: i64,
+    ) -> TileOutcome {
         for site in 0..self.code.sites.len() {
             self.refresh_cache(site, segments);
         }
         self.set(header::BUDGET, budget as u64);
         let mut records = std::mem::take(&mut self.records);
+        if self.code.is_whole {
+            let outcome = self.run_blocks(&mut records, tiles, launch.grid, segments);
+            self.records = records;
+            return outcome;
+        }
         let words = tiles.start * self.code.record_words..tiles.end * self.code.record_words;
         let outcome = self.run_records(&mut records[words], segments);
         self.records = records;
@@ -158,6 +206,65 @@ impl CodeInstance {
             TileOutcome::SideExit(tile) => TileOutcome::SideExit(tiles.start + tile),
             TileOutcome::Diverged(tile) => TileOutcome::Diverged(tiles.start + tile),
             TileOutcome::Conflict(tile) => TileOutcome::Conflict(tiles.start + tile),
+        }
+    }
+    /// The same of a whole kernel, whose tiles are counted from the first block's first one on.
+    fn run_blocks(
+        &mut self,
+        records: &mut [u64],
+        tiles: Range<usize>,
+        grid: [u32; 3],
+        segments: &[SegmentView],
+    ) -> TileOutcome {
+        let (of_block, words) = (self.of_block, self.code.record_words);
+        let base = records.as_ptr() as u64;
+        self.set(header::FIRST, base);
+        self.set(header::ALL_STEPS, 0);
+        self.set(header::ALL_PREDICATED, 0);
+        let mut misses_left = self.code.sites.len() * 4;
+        let mut tile = tiles.start;
+        while tile < tiles.end {
+            // Part of a block, or some whole ones.
+            let (block, place) = (tile / of_block, tile % of_block);
+            let blocks = if place == 0 { ((tiles.end - tile) / of_block).max(1) } else { 1 };
+            let last = of_block.min(place + tiles.end - tile);
+            self.set(header::END, base + (last * words * 8) as u64);
+            self.set(header::BLOCKS, blocks as u64);
+            for (axis, number) in LaunchConfig::axes(grid, self.first_block + block as u64).into_iter().enumerate() {
+                self.set(header::CTAID + 8 * axis as i64, number.into());
+            }
+            let result = self.code.executable.run(&mut self.frame, &mut records[place * words..]);
+            if result == 0 {
+                tile += if place == 0 && last == of_block { blocks * of_block } else { last - place };
+                continue;
+            }
+            let in_block = (self.get(header::TILE) - base) as usize / 8 / words;
+            tile = (block + blocks - self.get(header::BLOCKS) as usize) * of_block + in_block;
+            if let Some(outcome) = self.side_exit(result, tile, segments, &mut misses_left) {
+                return outcome;
+            }
+        }
+        TileOutcome::Completed
+    }
+    /// What becomes of a tile that took a side exit, if it does not run again.
+    fn side_exit(
+        &mut self,
+        result: u64,
+        tile: usize,
+        segments: &[SegmentView],
+        misses_left: &mut usize,
+    ) -> Option<TileOutcome> {
+        if result & 0xff == DeoptReason::Divergence as u64 {
+            return Some(TileOutcome::Diverged(tile));
+        }
+        if result & 0xff != DeoptReason::CacheMiss as u64 || *misses_left == 0 {
+            return Some(TileOutcome::SideExit(tile));
+        }
+        *misses_left -= 1;
+        match self.fill_cache((result >> 8) as usize, segments) {
+            CacheFill::Filled => None,
+            CacheFill::Invalid => Some(TileOutcome::SideExit(tile)),
+            CacheFill::Conflict => Some(TileOutcome::Conflict(tile)),
         }
     }
     fn run_records(&mut self, records: &mut [u64], segments: &[SegmentView]) -> TileOutcome {
@@ -191,17 +298,8 @@ impl CodeInstance {
                 }
                 continue;
             }
-            if result & 0xff == DeoptReason::Divergence as u64 {
-                return TileOutcome::Diverged(tile);
-            }
-            if result & 0xff != DeoptReason::CacheMiss as u64 || misses_left == 0 {
-                return TileOutcome::SideExit(tile);
-            }
-            misses_left -= 1;
-            match self.fill_cache((result >> 8) as usize, segments) {
-                CacheFill::Filled => {}
-                CacheFill::Invalid => return TileOutcome::SideExit(tile),
-                CacheFill::Conflict => return TileOutcome::Conflict(tile),
+            if let Some(outcome) = self.side_exit(result, tile, segments, &mut misses_left) {
+                return outcome;
             }
         }
     }

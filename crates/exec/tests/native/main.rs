@@ -14,6 +14,7 @@ mod relaunch;
 mod scattered;
 mod sides;
 mod warps;
+mod whole;
 
 use roundonce_arith::Profile;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options, Report};

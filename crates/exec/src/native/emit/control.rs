@@ -94,7 +94,7 @@ impl Failed {
     }
 }
 
-/// The code of a region, or what stands against it.
+/// The code of a region, or what stands against it; `whole` says whether it takes blocks from their starts to their ends.
 pub(in crate::native) fn region(
     launch: &LaunchConstants<'_>,
     region: &Region,
@@ -102,7 +102,7 @@ pub(in crate::native) fn region(
     deferred: &Deferred,
     allocated: &Allocated,
     frame: Frame,
-    inputs: &[LiveReg],
+    (inputs, whole): (&[LiveReg], bool),
 ) -> Result<Emitted, Failed> {
     let first = region.nodes[region.entry].start;
     let home = home_direction(launch, region, shapes.machine);
@@ -125,6 +125,7 @@ pub(in crate::native) fn region(
         folded: None,
         path_masks: None,
         approximations: Vec::new(),
+        whole,
         side_exits: Vec::new(),
     };
     let outputs = emit.plan_outputs();
@@ -142,8 +143,9 @@ pub(in crate::native) fn region(
     if region.commits() {
         emit.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::COMMITTED), 0);
     }
-    for (_, word) in &emit.approximations {
-        emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * *word as i64), 0);
+    for index in 0..emit.approximations.len() {
+        let counter = emit.approximation_counter(index, 0);
+        emit.asm.mi(Code::Mov_rm64_imm32, counter, 0);
     }
     for input in inputs {
         emit.input(input).map_err(at_start)?;
@@ -227,7 +229,9 @@ pub(in crate::native) fn region(
     for (exit, live_out) in outputs.iter().enumerate() {
         emit.asm.bind(exits[exit]);
         emit.emit_exit(exit, live_out).map_err(at_start)?;
-        emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * record::EXIT as i64), exit as i32);
+        if !whole {
+            emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * record::EXIT as i64), exit as i32);
+        }
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
@@ -243,11 +247,18 @@ impl Emitter<'_> {
     /// After an exit: stores the tile's counts and goes to the next tile; the return, and the side exits.
     fn epilogue(&mut self, tile: Label, done: Label) {
         self.asm.bind(done);
-        self.store_counts();
+        if self.whole {
+            self.add_counts();
+        } else {
+            self.store_counts();
+        }
         let bytes = 8 * (record::VALUES + self.frame.record_values) as i32;
         self.asm.ri(Code::Add_rm64_imm32, TILE, bytes);
         self.asm.rm(Code::Cmp_r64_rm64, TILE, at(FRAME, header::END));
         self.asm.jump(Code::Jb_rel32_64, tile);
+        if self.whole {
+            self.next_block(tile);
+        }
         let back = self.asm.label();
         self.asm.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.asm.bind(back);
@@ -269,6 +280,38 @@ impl Emitter<'_> {
         }
     }
 
+    /// Goes to the next block's first tile, if a block is left.
+    fn next_block(&mut self, tile: Label) {
+        self.asm.rm(Code::Mov_r64_rm64, TILE, at(FRAME, header::FIRST));
+        let last = self.asm.label();
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, header::BLOCKS));
+        self.asm.ri(Code::Sub_rm64_imm32, RAX, 1);
+        self.asm.mr(Code::Mov_rm64_r64, at(FRAME, header::BLOCKS), RAX);
+        self.asm.ri(Code::Cmp_rm64_imm32, RAX, 0);
+        self.asm.jump(Code::Je_rel32_64, last);
+        for (axis, size) in (0..).zip(self.launch.config.grid) {
+            let number = header::CTAID + 8 * axis;
+            self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, number));
+            self.asm.ri(Code::Add_rm64_imm32, RAX, 1);
+            self.asm.mr(Code::Mov_rm64_r64, at(FRAME, number), RAX);
+            self.asm.ri(Code::Cmp_rm64_imm32, RAX, size as i32);
+            self.asm.jump(Code::Jne_rel32_64, tile);
+            self.asm.mi(Code::Mov_rm64_imm32, at(FRAME, number), 0);
+        }
+        self.asm.bind(last);
+    }
+    /// Adds a tile's counts to those of all tiles.
+    fn add_counts(&mut self) {
+        self.asm.mr(Code::Add_rm64_r64, at(FRAME, header::ALL_STEPS), STEPS);
+        self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, header::PREDICATED));
+        self.asm.mr(Code::Add_rm64_r64, at(FRAME, header::ALL_PREDICATED), RAX);
+        for index in 0..self.approximations.len() {
+            let [one, all] = [0, 1].map(|word| self.approximation_counter(index, word));
+            self.asm.rm(Code::Mov_r64_rm64, RAX, one);
+            self.asm.mr(Code::Add_rm64_r64, all, RAX);
+        }
+    }
+
     /// Stores a tile's counts in its record.
     fn store_counts(&mut self) {
         self.asm.mr(Code::Mov_rm64_r64, at(TILE, 8 * record::BUDGET_LEFT as i64), BUDGET_LEFT);
@@ -282,9 +325,9 @@ impl Emitter<'_> {
         self.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * record::EXIT as i64), exit as i32);
         self.store_counts();
         for index in 0..self.approximations.len() {
-            let word = 8 * self.approximations[index].1 as i64;
-            self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, word));
-            self.asm.mr(Code::Mov_rm64_r64, at(TILE, word + 8), RAX);
+            let [counted, committed] = [0, 1].map(|word| self.approximation_counter(index, word));
+            self.asm.rm(Code::Mov_r64_rm64, RAX, counted);
+            self.asm.mr(Code::Mov_rm64_r64, committed, RAX);
         }
         self.asm.mi(Code::Mov_rm64_imm32, at(FRAME, header::COMMITTED), 1);
         Ok(())
@@ -487,24 +530,31 @@ impl Emitter<'_> {
     }
     /// Counts an approximate instruction in every active lane.
     pub(super) fn count_approximation(&mut self, name: &str) {
-        let Some(&(_, word)) = self.approximations.iter().find(|(known, _)| known == name) else { return };
-        let counter = at(TILE, 8 * word as i64);
+        let Some(index) = self.approximations.iter().position(|(known, _)| known == name) else { return };
+        let counter = self.approximation_counter(index, 0);
         match self.active_mask {
             Some(mask) => self.count_lanes_at(mask, 1, counter),
             None => self.asm.mi(Code::Add_rm64_imm32, counter, self.shapes.lanes as i32),
         }
     }
-    /// Gives each approximate instruction of the region a counter in the tiles' records.
+    /// The two words of an approximate instruction: what the tile has counted, and that when it committed, or of whole kernels the sum
+    /// over tiles.
+    fn approximation_counter(&self, index: usize, word: i64) -> MemoryOperand {
+        let first = self.approximations[index].1 as i64;
+        if self.whole { at(FRAME, first + 8 * word) } else { at(TILE, 8 * (first + word)) }
+    }
+    /// Gives each approximate instruction of the region its counters.
     fn plan_approximations(&mut self) {
         for node in 0..self.region.nodes.len() {
             for inst in self.region.insts(self.launch.code, node) {
                 if let Op::Approximate { name, .. } = inst.op
                     && self.approximations.iter().all(|(known, _)| known != name)
                 {
-                    let word = self.frame.record_word();
-                    // As it was when the tile committed.
-                    self.frame.record_word();
-                    self.approximations.push((name.clone(), word));
+                    let first = match self.whole {
+                        true => self.frame.reserve(16, 8) as usize,
+                        false => [(); 2].map(|()| self.frame.record_word())[0],
+                    };
+                    self.approximations.push((name.clone(), first));
                 }
             }
         }

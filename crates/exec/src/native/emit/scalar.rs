@@ -1,7 +1,7 @@
 //! Uniform values in general registers: addresses, counters, conditions.
 
 use super::super::asm::{Label, at};
-use super::super::frame::record;
+use super::super::frame::{header, record};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, TILE, low};
 use crate::native::alloc::Allocation;
 use crate::native::shape::VectorShape;
@@ -54,9 +54,11 @@ impl Emitter<'_> {
         if self.is_constant(d) {
             return Ok(());
         }
+        let of_tile = |word: usize, axis: u8| at(TILE, 8 * (word + usize::from(axis)) as i64);
         let (word, pattern) = match special {
-            Special::Tid(axis) => (record::TID + usize::from(axis), self.shapes.tid(axis)),
-            Special::Ctaid(axis) => (record::CTAID + usize::from(axis), 0),
+            Special::Tid(axis) => (of_tile(record::TID, axis), self.shapes.tid(axis)),
+            Special::Ctaid(axis) if self.whole => (at(FRAME, header::CTAID + 8 * i64::from(axis)), 0),
+            Special::Ctaid(axis) => (of_tile(record::CTAID, axis), 0),
             _ => match self.launch.constant(special) {
                 Some(bits) => {
                     self.asm.constant(RAX, bits);
@@ -66,7 +68,7 @@ impl Emitter<'_> {
             },
         };
         let to = self.scalar_target(d, &[]);
-        self.asm.rm(Code::Mov_r64_rm64, to, at(TILE, 8 * word as i64));
+        self.asm.rm(Code::Mov_r64_rm64, to, word);
         self.define(d, to, pattern)
     }
     /// `a ∘= b` in general registers of a width.
