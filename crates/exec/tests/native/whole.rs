@@ -31,9 +31,9 @@ const BODIES: [&str; 6] = [
     "mov.u32 %r9, %ctaid.x; mov.u32 %r10, %ctaid.y; mad.lo.u32 %r9, %r10, 1000, %r9; mov.u32 %r10, %ctaid.z;
      mad.lo.u32 %r9, %r10, 100000, %r9;",
     // Approximate instructions are counted, in a loop too, and where only some lanes run them.
-    "ld.global.f32 %f1, [%rd1]; sin.approx.f32 %f2, %f1; and.b32 %r10, %r2, 3;
-     L: lg2.approx.f32 %f2, %f1; add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, 4; @%p1 bra L;
-     setp.lt.u32 %p2, %r1, 7; @%p2 cos.approx.f32 %f2, %f1; mov.b32 %r9, %f2; and.b32 %r9, %r9, 0xff000000;",
+    "ld.global.f32 %f1, [%rd1]; ex2.approx.f32 %f2, %f1; and.b32 %r10, %r2, 3;
+     L: rcp.approx.f32 %f2, %f1; add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, 4; @%p1 bra L;
+     setp.lt.u32 %p2, %r1, 7; @%p2 sqrt.approx.f32 %f2, %f1; mov.b32 %r9, %f2; and.b32 %r9, %r9, 0xff000000;",
     // Few tiles part, the last of a block among them, so that the interpreter runs them.
     "mov.u32 %r9, %r3; rem.u32 %r10, %r2, 11; setp.ne.u32 %p1, %r10, 4; @%p1 bra E; setp.lt.u32 %p2, %r1, %r10; @%p2 bra A;
      setp.gt.u32 %p3, %r1, 250; @%p3 bra A; bra E; A: mul.lo.u32 %r9, %r9, 7; L: add.u32 %r9, %r9, 3; and.b32 %r10, %r9, 31;
