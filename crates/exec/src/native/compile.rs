@@ -328,7 +328,8 @@ impl<'a> Plan<'a> {
         loop {
             let Draft { region, frame, shapes, inputs, allocated, .. } = &draft;
             let read: Vec<Reg> = self.touched(region).into_iter().map(|&(reg, _)| reg).collect();
-            let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, launch.machine(), self.budget)?;
+            let machine = (launch.machine(), shapes.divergent);
+            let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, machine, self.budget)?;
             let is_worthwhile = || {
                 self.interpreted_cost(region, shapes) >= MIN_COST || region.loop_depths().iter().any(|&depth| depth > 0)
             };

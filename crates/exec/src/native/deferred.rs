@@ -6,10 +6,13 @@
 //! operation or the interpreter. This is a forward dataflow analysis: it computes for every point what a register may
 //! hold. A loop's accumulator shows why it must follow the paths: its first value is loaded, and loaded bits must not
 //! change.
+//!
+//! A NaN of f64 keeps an operand's payload, by a rule that no processor has: a tile is left to the interpreter where there is
+//! one. Where arithmetic alone reads a result, whose results are NaNs then too, that waits for the store.
 
 use super::budget::Budget;
 use super::quotient::Quotient;
-use super::region::{Region, Target};
+use super::region::{Next, Region, Target, is_live, live_at_exit};
 use crate::kernel::{DecodedInst, DecodedKernel, Machine};
 use roundonce_arith::{Clamp, Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
@@ -36,6 +39,8 @@ pub(super) struct Deferred {
     pub(super) at_exit: Vec<States>,
     /// Registers whose values are canonicalised at once, because they may also hold raw bits.
     pub(super) eager: BTreeSet<Reg>,
+    /// Of each register, whether NaNs of f64 in it are looked for where it is stored.
+    pub(super) checked_late: Vec<bool>,
     /// Whether the processor flushes subnormal operands (`DAZ`): right for all arithmetic of the region.
     pub(super) daz: bool,
     /// Whether it also flushes results (`FTZ`), by [`Tininess::AfterRounding`]: all arithmetic of the region flushes, by
@@ -49,7 +54,7 @@ impl Deferred {
         region: &Region,
         inputs: &[Reg],
         eager: &BTreeSet<Reg>,
-        machine: Machine,
+        (machine, divergent): (Machine, bool),
         budget: &Budget,
     ) -> Option<Deferred> {
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
@@ -63,7 +68,9 @@ impl Deferred {
         let ftz = code.profile.tininess == Tininess::AfterRounding && insts().all(|inst| flushes(inst) != Some(false));
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
-        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), daz, ftz: daz && ftz };
+        let checked_late =
+            if divergent { vec![false; code.kernel.registers.len()] } else { checked_late(code, region, eager) };
+        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), checked_late, daz, ftz: daz && ftz };
         for &reg in inputs {
             deferred.before[region.entry][reg.0 as usize] = RAW;
         }
@@ -175,6 +182,33 @@ impl Deferred {
             }
         });
     }
+}
+
+/// The registers in which NaNs of f64 are looked for where they are stored: results of arithmetic that only arithmetic and stores read,
+/// in regions in which nothing that may fail follows a store.
+fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>) -> Vec<bool> {
+    let mut late = vec![false; code.kernel.registers.len()];
+    if region.commits() || region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {
+        return late;
+    }
+    let mut observed = late.clone();
+    let insts = (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
+    for inst in insts {
+        let arithmetic = matches!(inst.op, Op::Float { operation, .. } if operation.format == Format::F64 && operation.clamp == Clamp::None);
+        let stores = |reg| matches!(inst.op, Op::Store { values, address, .. } if values.contains(&Operand::Reg(reg)) && *address != Operand::Reg(reg));
+        inst.op.registers(|role, reg| match role {
+            Role::Def if arithmetic && inst.guard.is_none() => late[reg.0 as usize] = true,
+            // Raw bits, or some lanes.
+            Role::Def => observed[reg.0 as usize] |= arithmetic,
+            _ => observed[reg.0 as usize] |= !arithmetic && !stores(reg),
+        });
+    }
+    let live: Vec<Vec<u64>> = region.exits.iter().map(|&exit| live_at_exit(code, exit)).collect();
+    for (index, late) in late.iter_mut().enumerate() {
+        let reg = Reg(index as u32);
+        *late &= !observed[index] && !eager.contains(&reg) && !live.iter().any(|live| is_live(live, reg));
+    }
+    late
 }
 
 /// What an operand may hold.

@@ -12,6 +12,26 @@ fn bodies() -> Vec<String> {
         "fma.rm.f64 %d3, %d1, %d2, %d2;",
         "@%p1 fma.rn.f64 %d3, %d1, %d2, %d2;",
         "@%p1 bra A; add.rn.f64 %d3, %d1, %d2; A:",
+        // Arithmetic reads it, whose result is stored; nothing does.
+        "add.rn.f64 %d4, %d1, %d2; fma.rn.f64 %d3, %d4, %d2, %d2;",
+        "add.rn.f64 %d4, %d1, %d2; fma.rn.f64 %d4, %d4, %d1, %d1;",
+        // Something else does.
+        "add.rn.f64 %d4, %d1, %d2; mov.b64 %rd9, %d4; shr.u64 %rd9, %rd9, 1; mov.b64 %d3, %rd9;",
+        "add.rn.f64 %d4, %d2, %d1; mov.f64 %d3, %d4;",
+        "add.rn.f64 %d4, %d1, %d2; selp.f64 %d3, %d4, %d2, %p1;",
+        "add.rn.f64 %d3, %d1, %d2; st.global.f64 [%rd2], %d3; bar.sync 0;",
+        "add.rn.f64 %d3, %d1, %d2; bar.sync 0;",
+        "add.rn.f64 %d3, %d1, %d2; mul.rn.f64 %d4, %d3, %d2; bar.sync 0; fma.rn.f64 %d3, %d4, %d4, %d3;",
+        "mul.rn.f64 %d4, %d1, %d2; neg.f64 %d3, %d4;",
+        // By some threads; several at once.
+        "add.rn.f64 %d3, %d1, %d2; @%p1 st.global.f64 [%rd2], %d3; add.rn.f64 %d3, %d3, %d2;",
+        "mul.rn.f64 %d4, %d1, %d2; fma.rn.f64 %d3, %d1, %d2, %d2; and.b64 %rd9, %rd2, 8; setp.eq.u64 %p4, %rd9, 0;
+         @%p4 st.global.v2.f64 [%rd2], {%d4, %d3};",
+        "@%p1 bra A; add.rn.f64 %d4, %d1, %d2; st.global.f64 [%rd2], %d4; bra B; A: mul.rn.f64 %d3, %d1, %d2; B:",
+        "mov.u32 %r9, 3; mov.f64 %d4, %d2; L: fma.rn.f64 %d4, %d1, %d2, %d4; add.rn.f64 %d3, %d4, %d3; sub.u32 %r9, %r9, 1;
+         setp.ne.u32 %p4, %r9, 0; @%p4 bra L;",
+        "mov.u32 %r9, 3; L: fma.rn.f64 %d3, %d3, %d2, %d1; st.global.f64 [%rd2], %d3; sub.u32 %r9, %r9, 1;
+         setp.ne.u32 %p4, %r9, 0; @%p4 bra L;",
         "mov.u32 %r9, 3; L: fma.rn.f64 %d3, %d3, %d2, %d1; sub.u32 %r9, %r9, 1; setp.ne.u32 %p4, %r9, 0; @%p4 bra L;",
     ] {
         // Two NaNs; what has none, but gives one.

@@ -50,7 +50,9 @@ fn blocks_of_any_grid() {
     let mut shares = Vec::new();
     for body in BODIES {
         let kernel = program(body);
-        for (grid, block) in [([45, 1, 1], [256, 1, 1]), ([5, 3, 4], [64, 1, 1]), ([1, 7, 6], [32, 4, 1]), ([1, 1, 50], [512, 1, 1])] {
+        for (grid, block) in
+            [([45, 1, 1], [256, 1, 1]), ([5, 3, 4], [64, 1, 1]), ([1, 7, 6], [32, 4, 1]), ([1, 1, 50], [512, 1, 1])]
+        {
             let threads = grid.iter().chain(&block).product::<u32>() as usize;
             let mut case = Case::line(&kernel, "k", 1, 1, vec![words(threads, 3, 0), zeros(threads)]);
             (case.grid, case.block) = (grid, block);

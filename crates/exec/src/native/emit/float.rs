@@ -50,6 +50,7 @@ impl Emitter<'_> {
                 shared[index] = Some(self.factor(operation, index, used[index], first, scratch)?);
             }
         }
+        let checked_late = self.deferred.checked_late[d.0 as usize];
         let is_whole = width == Width::B64 && operation.clamp == Clamp::None && self.merge_mask(d).is_none();
         // Where results of f64 are, if they are looked through for NaNs together.
         let places = self.parts(d).into_iter().filter(|_| is_whole).map(|part| self.location(d, part));
@@ -83,7 +84,7 @@ impl Emitter<'_> {
             if may_be_tiny {
                 self.exit_at_boundary(format, d, part, to);
             }
-            if width == Width::B64 && results.is_empty() {
+            if width == Width::B64 && results.is_empty() && !checked_late {
                 self.exit_on_nan(d, part, to);
             }
             match operation.clamp {
@@ -109,7 +110,7 @@ impl Emitter<'_> {
             }
             self.write_back(d, part, target);
         }
-        if !results.is_empty() {
+        if !results.is_empty() && !checked_late {
             self.exit_on_nans(&results);
         }
         Ok(())
@@ -215,6 +216,17 @@ impl Emitter<'_> {
         }
     }
     /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
+    /// The same of a register that is about to be stored, if they have not been looked for before.
+    pub(super) fn exit_on_stored_nans(&mut self, value: Operand) -> EmitResult {
+        let Operand::Reg(reg) = value else { return Ok(()) };
+        if !self.deferred.checked_late[reg.0 as usize] {
+            return Ok(());
+        }
+        let places = self.parts(reg).into_iter().map(|part| self.location(reg, part)).collect::<Option<Vec<_>>>();
+        let places = places.filter(|places| !places.is_empty()).ok_or(EmitError::NeedsEager(reg))?;
+        self.exit_on_nans(&places);
+        Ok(())
+    }
     pub(super) fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
         let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
         let mask = self.merge_mask(d).map(|mask| {

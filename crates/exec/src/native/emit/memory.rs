@@ -287,6 +287,7 @@ impl Emitter<'_> {
         if !fits {
             return Err(EmitError::Unsupported);
         }
+        values.iter().try_for_each(|&value| self.exit_on_stored_nans(value))?;
         let ones = u64::MAX >> (64 - bytes * 8);
         let is_ones = |value: &Operand| matches!(value, Operand::Imm(bits) if bits & ones == ones);
         let access = if values.iter().all(is_ones) { Access::StoreOnes } else { Access::Store };
