@@ -184,11 +184,11 @@ impl Deferred {
     }
 }
 
-/// The registers in which NaNs of f64 are looked for where they are stored: results of arithmetic that only arithmetic and stores read,
-/// in regions in which nothing that may fail follows a store.
+/// The registers in which NaNs of f64 are looked for where they are stored: results of arithmetic that only arithmetic and stores
+/// read. Not where some lanes may be inactive, which hold anything, NaNs too.
 fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>) -> Vec<bool> {
     let mut late = vec![false; code.kernel.registers.len()];
-    if region.commits() || region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {
+    if region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {
         return late;
     }
     let mut observed = late.clone();
@@ -198,7 +198,6 @@ fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>
         let stores = |reg| matches!(inst.op, Op::Store { values, address, .. } if values.contains(&Operand::Reg(reg)) && *address != Operand::Reg(reg));
         inst.op.registers(|role, reg| match role {
             Role::Def if arithmetic && inst.guard.is_none() => late[reg.0 as usize] = true,
-            // Raw bits, or some lanes.
             Role::Def => observed[reg.0 as usize] |= arithmetic,
             _ => observed[reg.0 as usize] |= !arithmetic && !stores(reg),
         });
