@@ -157,3 +157,28 @@ fn the_same_error_of_several_blocks() {
     }
     assert!(errors > 100, "{errors}");
 }
+
+/// Two loads at one address, checked together where all threads of a tile come to them and one by one where some do: the second is
+/// out of bounds in the last threads.
+#[test]
+fn loads_checked_together_and_one_by_one() {
+    let text = ".version 7.0 .target sm_70 .address_size 64
+        .visible .entry k(.param .u64 flags, .param .u64 x, .param .u64 y) {
+        .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+        ld.param.u64 %rd1, [flags]; ld.param.u64 %rd2, [x]; ld.param.u64 %rd3, [y];
+        mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3;
+        mul.wide.u32 %rd4, %r1, 4; add.u64 %rd1, %rd1, %rd4; add.u64 %rd2, %rd2, %rd4; add.u64 %rd3, %rd3, %rd4;
+        ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra M;
+        ld.global.u32 %r5, [%rd2]; ld.global.u32 %r6, [%rd2+1020]; add.u32 %r5, %r5, %r6; st.global.u32 [%rd3], %r5;
+        M: ret; }";
+    let program = lowered(text);
+    let threads = 4096;
+    for (few, beyond) in [(0, 255), (7, 255), (0, 254), (7, 100)] {
+        // In some tiles few threads are not among those that load; at the end all are.
+        let is_passed = |thread: usize| few > 0 && thread < threads / 2 && thread % 100 == few;
+        let flags = (0..threads).map(|thread| u32::from(!is_passed(thread))).collect();
+        let elements = (0..(threads + beyond) as u32).collect();
+        let args = [flags, elements, vec![0; threads]].map(|words| Arg::Buffer(Buffer::from_words(words)));
+        Case::line(&program, "k", 16, 256, args.into()).hold(&format!("{few} not loading, {beyond} more"));
+    }
+}

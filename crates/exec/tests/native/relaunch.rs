@@ -1,7 +1,7 @@
 //! A kernel launched again: the code of an earlier launch is used where it is the same in everything that code depends on, and
 //! nowhere else.
 
-use super::{Case, random, words};
+use super::{Case, lowered, random, words};
 use crate::detect::has_native;
 use roundonce_arith::{NanRule, Profile};
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
@@ -22,11 +22,6 @@ fn text(body: &str) -> String {
 fn program(body: &str) -> Program {
     lowered(&text(body))
 }
-fn lowered(text: &str) -> Program {
-    let module = roundonce_ptx::parse(text).module;
-    roundonce_ptx::lower(&module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
-}
-
 const BODY: &str = "mov.u32 %r6, %nctaid.x; cvt.rn.f32.u32 %f3, %r6; add.f32 %f2, %f2, %f3; fma.rn.f32 %f2, %f2, %f1, 0f3f800000; mul.ftz.f32 %f2, %f2, %f2; add.f32 %f2, %f2, %f1;";
 
 fn args(threads: usize, seed: u64) -> Vec<Arg> {

@@ -1,7 +1,7 @@
 //! Kernels that native code runs from their starts to their ends, block after block: which block it is in, where it goes on after
 //! a tile that it cannot run, and what it counts.
 
-use super::{Case, words, zeros};
+use super::{Case, lowered, words, zeros};
 use crate::detect::has_native;
 use roundonce_exec::{Arg, Engine, Launch, Options};
 use roundonce_ir::Program;
@@ -9,7 +9,7 @@ use roundonce_ir::Program;
 /// `%r1` is the thread in its block, `%r2` the block's number in the grid, `%r3` the thread in the grid; `%rd1` and `%rd2` the addresses
 /// of its elements of x and y. What `body` leaves in `%r9` is stored to y.
 fn program(body: &str) -> Program {
-    let text = format!(
+    lowered(&format!(
         ".version 7.0 .target sm_70 .address_size 64
          .visible .entry k(.param .u64 x, .param .u64 y) {{
          .reg .pred %p<4>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .b64 %rd<9>;
@@ -20,9 +20,7 @@ fn program(body: &str) -> Program {
          mov.u32 %r4, %ntid.x; mov.u32 %r5, %ntid.y; mul.lo.u32 %r4, %r4, %r5; mad.lo.u32 %r3, %r2, %r4, %r1;
          mul.wide.u32 %rd3, %r3, 4; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;
          {body} st.global.u32 [%rd2], %r9; ret; }}"
-    );
-    let module = roundonce_ptx::parse(&text).module;
-    roundonce_ptx::lower(&module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
+    ))
 }
 
 const BODIES: [&str; 6] = [
