@@ -6,6 +6,7 @@ mod check;
 mod control;
 mod convert;
 mod convert_double;
+mod counts;
 mod divergence;
 mod float;
 mod half;
