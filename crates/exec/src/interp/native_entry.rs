@@ -255,18 +255,14 @@ impl Interpreter<'_> {
     }
 
     /// Runs several batches at once if one piece of code takes their lanes from the kernel's start to its end. Returns the
-    /// lanes of each batch that are still to run.
+    /// lanes of each batch that are still to run; of the first one alone where there is no such code, or not yet.
     pub(crate) fn run_whole_kernels(&mut self, first: u64, blocks: usize, per_batch: usize) -> Vec<Mask> {
         let batches = blocks.div_ceil(per_batch);
         let threads = self.threads;
         let of_batch = |index: usize| (blocks - index * per_batch).min(per_batch) * threads;
-        let all = || (0..batches).map(|index| Mask::first(of_batch(index))).collect();
-        if !self.native.are_enabled() || !threads.is_multiple_of(MIN_TILE) {
-            return all();
-        }
         let start = ProgramPoint { block: 0, at: 0 };
-        if !self.may_enter_at(start) {
-            return all();
+        if !self.native.are_enabled() || !threads.is_multiple_of(MIN_TILE) || !self.may_enter_at(start) {
+            return vec![Mask::first(of_batch(0))];
         }
         // Whether each group of `MIN_TILE` lanes has exited, where some have.
         let mut ended: Vec<bool> = Vec::new();
@@ -312,7 +308,7 @@ impl Interpreter<'_> {
         }
         self.native.put_back(start, entry);
         if ended.is_empty() {
-            return all();
+            return vec![Mask::first(of_batch(0))];
         }
         let rest = |index: usize| {
             let mut mask = Mask::default();

@@ -43,21 +43,24 @@ impl Batches {
     fn run<'a>(
         &self,
         interp: &mut Interpreter<'a>,
-        (from, count): (u64, u64),
+        (mut from, count): (u64, u64),
         mut waits: impl FnMut(&mut Interpreter<'a>, Progress) -> Result<(), Box<Fault>>,
     ) -> Option<Result<(), (u64, Box<Fault>)>> {
-        let (first, _) = self.get(from)?;
-        if interp.is_stopped() {
-            return Some(Err((from, Fault::stopped())));
-        }
-        let blocks = (self.per_batch * count).min(self.end - first) as usize;
-        let lanes_left = interp.run_whole_kernels(first, blocks, self.per_batch as usize);
-        for (batch, lanes_left) in (from..).zip(lanes_left) {
-            if let Some((first, blocks)) = self.get(batch)
-                && !lanes_left.is_empty()
-                && let Err(fault) = interp.run(batch, first, blocks, lanes_left).and_then(|got| waits(interp, got))
-            {
-                return Some(Err((batch, fault)));
+        self.get(from)?;
+        let end = from + count;
+        while let Some((first, _)) = self.get(from).filter(|_| from < end) {
+            if interp.is_stopped() {
+                return Some(Err((from, Fault::stopped())));
+            }
+            let blocks = (self.per_batch * (end - from)).min(self.end - first) as usize;
+            for lanes_left in interp.run_whole_kernels(first, blocks, self.per_batch as usize) {
+                if let Some((first, blocks)) = self.get(from)
+                    && !lanes_left.is_empty()
+                    && let Err(fault) = interp.run(from, first, blocks, lanes_left).and_then(|got| waits(interp, got))
+                {
+                    return Some(Err((from, fault)));
+                }
+                from += 1;
             }
         }
         Some(Ok(()))
