@@ -36,10 +36,9 @@ fn line(program: &Program, work: &Work, blocks: u64) {
         let mut now = [0.0; 3];
         // Each comes first in turn.
         for engine in (0..3).map(|place| (round + place) % 3) {
-            // Code is kept for launches of the same limit: each launch here is a first one.
-            let compile_limit = Options::default().compile_limit + (3 * round + engine) as u64;
+            // Each launch is a first one.
             let options =
-                Options { engine: ENGINES[engine], blocks: Some(0..blocks), compile_limit, ..Options::default() };
+                Options { engine: ENGINES[engine], blocks: Some(0..blocks), keep_code: false, ..Options::default() };
             now[engine] = run_with::<false>(program, work, &mut args, options);
         }
         // The first round warms caches and pages.

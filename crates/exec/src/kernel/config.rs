@@ -75,6 +75,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) compiles_late: bool,
     /// What compiling it may cost.
     pub(crate) compile_limit: u64,
+    /// Code is taken from other launches and left for them.
+    pub(crate) keep_code: bool,
     /// The address of each variable of the program.
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.

@@ -72,6 +72,9 @@ pub struct Options {
     /// What compiling to native code may cost, in steps of the compiler's inner loops (about a nanosecond each). What is
     /// beyond is interpreted.
     pub compile_limit: u64,
+    /// Whether native code is taken from an earlier launch of the process that was the same but for its data, and is left for later ones. If
+    /// not, what runs natively does not depend on other launches; the results never do.
+    pub keep_code: bool,
     /// Bytes of buffers, variables, shared and local memory, and of the interpreter's registers together.
     pub memory_limit: u64,
     /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences, loops that wait) run on
@@ -110,6 +113,7 @@ impl Default for Options {
             step_limit: 1 << 30,
             stop: StopSignal::default(),
             compile_limit: 1 << 30,
+            keep_code: true,
             memory_limit: 16 << 30,
             threads: 1,
             check_races: false,

@@ -154,6 +154,7 @@ impl GlobalMemory {
             stop: options.stop.clone(),
             register_limit,
             compile_limit: options.compile_limit,
+            keep_code: options.keep_code,
             check_races: options.check_races,
             stops_at_faults: false,
             trace_lane: options.trace_lane,

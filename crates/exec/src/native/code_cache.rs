@@ -52,7 +52,7 @@ pub(crate) struct History {
 impl CodeCache {
     /// With the code that an earlier launch left, if there is one that was the same in all that code depends on.
     pub(crate) fn new(launch: &LaunchConstants<'_>) -> CodeCache {
-        let found = launch.config.native.and_then(|_| {
+        let found = launch.config.native.filter(|_| launch.config.keep_code).and_then(|_| {
             let constants = Constants::of(launch);
             let mut kept = lock(&KEPT);
             let place = kept.iter().position(|one| one.constants == constants && one.kernel == *launch.code.kernel)?;
@@ -66,7 +66,8 @@ impl CodeCache {
     }
     /// Leaves the code for launches behind this one.
     pub(crate) fn keep(self, launch: &LaunchConstants<'_>) {
-        if self.was_kept || launch.config.native.is_none() || launch.code.insts().nth(KEPT_INSTRUCTIONS).is_some() {
+        let keeps = launch.config.keep_code && launch.config.native.is_some();
+        if self.was_kept || !keeps || launch.code.insts().nth(KEPT_INSTRUCTIONS).is_some() {
             return;
         }
         let (kernel, constants) = (launch.code.kernel.clone(), Constants::of(launch));
@@ -163,6 +164,7 @@ impl Constants {
             count_lines: _,
             observed: _,
             compiles_late: _,
+            keep_code: _,
             images: _,
         } = launch.config;
         let &DecodedKernel { profile, .. } = launch.code;

@@ -3,8 +3,8 @@
 //!
 //! A **region** (`region`) is a part of a kernel with one entry. It extends along all paths up to the instructions that
 //! only the interpreter runs: barriers, atomics, shuffles, and what has no code here. It is compiled when a group of
-//! lanes reaches its entry and the launch is long enough to pay for it (`interp/native_entries`), for this launch only:
-//! parameters and sizes are constants.
+//! lanes reaches its entry and the launch is long enough to pay for it (`interp/native_entries`), for launches with the same
+//! parameters and sizes, which are constants of the code (`code_cache`).
 //!
 //! The code runs **tiles** of 16 to 128 lanes one after another, each through the whole region, so that a tile's values
 //! stay in the processor's registers. `shape` finds the values that a tile needs only once (uniform ones, and uniform

@@ -149,4 +149,9 @@ fn short_launches_that_are_many() {
         }
     }
     assert_eq!(native > 0, has_native());
+    // Not where the launch is to be alone.
+    let options = Options { keep_code: false, ..Options::default() };
+    let (grid, block, args) = (case.grid, case.block, case.args.clone());
+    let launch = Launch { program: &kernel, entry: Some("k"), grid, block, args, dynamic_shared: 0, options };
+    assert_eq!(launch.run().map(|report| report.native_steps), Ok(0));
 }
