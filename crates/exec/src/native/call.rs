@@ -35,23 +35,24 @@ impl Executable {
         self.memory.len()
     }
 
-    /// Runs the code over the tiles' records, and returns its result.
+    /// Runs the code over the tiles' records, from the one at a word on, and returns its result.
     ///
     /// The code is [`emit::region`](super::emit::region)'s, the frame is the one planned with it, and every address in the
     /// frame and the records is valid. Only [`CodeInstance`](super::CodeInstance) calls this; it keeps the three together
     /// and is borrowed exclusively meanwhile.
-    pub(super) fn run(&self, frame: &mut [FrameChunk], records: &mut [u64]) -> u64 {
+    pub(super) fn run(&self, frame: &mut [FrameChunk], records: &mut [u64], from: usize) -> u64 {
         let entry = self.memory.as_ptr();
         // SAFETY: the memory holds a whole function of this signature from its first byte on, and lives as long as
         // `self`: `emit::region` begins with the prologue.
         let function = unsafe { core::mem::transmute::<*const u8, Entry>(entry) };
+        assert!(from <= records.len());
         let range = records.as_mut_ptr_range();
         forget_fetched();
         // SAFETY: regions are compiled only where `is_available` found the instructions that they use. The function keeps
         // the calling convention: it saves the callee-saved registers that it changes, leaves the floating-point environment as it
         // found it, and with x86-64 clears the upper halves of vectors. It touches
         // - the frame, at the offsets that were reserved in it, aligned as `FrameChunk` is;
-        // - the records, whole ones, between the two ends given;
+        // - the records, whole ones, from the first to the end given; `from` is in the slice;
         // - the columns of registers whose addresses the caller has just written into the frame, at lanes of the tiles:
         //   columns have room for all lanes of a group, and the caller holds them exclusively meanwhile;
         // - shared memory, each access checked against its size, at the address of the tile's block;
@@ -62,7 +63,7 @@ impl Executable {
         //   gather of 1 or 2 bytes loads the aligned word around them, which belongs to the segment or to shared memory:
         //   both are whole words. A gather of pairs loads two aligned elements as one. A prefetch may have any address. A segment held for reading is never
         //   stored to: it never enters the inline cache of a store.
-        unsafe { function(frame.as_mut_ptr().cast(), range.start, range.end) }
+        unsafe { function(frame.as_mut_ptr().cast(), range.start.add(from), range.end) }
     }
 }
 

@@ -12,10 +12,11 @@ use roundonce_ir::{Kernel, Reg};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many launches' code is kept, of so many bytes in all, and none of kernels that have more instructions.
+/// The code of so many launches is kept, with their kernels of about so many bytes in all.
 const KEPT_LAUNCHES: usize = 32;
 const KEPT_BYTES: usize = 16 << 20;
-const KEPT_INSTRUCTIONS: usize = 1 << 15;
+/// What an instruction of a kernel takes, more or less.
+const INSTRUCTION_BYTES: usize = 256;
 /// So many versions are kept for one entry point.
 const MAX_VERSIONS: usize = 16;
 
@@ -67,15 +68,16 @@ impl CodeCache {
     /// Leaves the code for launches behind this one.
     pub(crate) fn keep(self, launch: &LaunchConstants<'_>) {
         let keeps = launch.config.keep_code && launch.config.native.is_some();
-        if self.was_kept || !keeps || launch.code.insts().nth(KEPT_INSTRUCTIONS).is_some() {
+        let kernel_bytes = INSTRUCTION_BYTES * launch.code.insts().count();
+        if self.was_kept || !keeps || kernel_bytes > KEPT_BYTES {
             return;
         }
         let (kernel, constants) = (launch.code.kernel.clone(), Constants::of(launch));
         let mut kept = lock(&KEPT);
-        kept.push_front(Kept { kernel, constants, code: self.code });
+        kept.push_front(Kept { kernel, kernel_bytes, constants, code: self.code });
         let mut bytes = 0;
         let fit = kept.iter().take(KEPT_LAUNCHES).take_while(|one| {
-            bytes += one.code.bytes();
+            bytes += one.kernel_bytes + one.code.bytes();
             bytes <= KEPT_BYTES
         });
         let count = fit.count();
@@ -186,6 +188,7 @@ impl Constants {
 /// What a launch has left.
 struct Kept {
     kernel: Kernel,
+    kernel_bytes: usize,
     constants: Constants,
     code: Arc<LaunchCode>,
 }

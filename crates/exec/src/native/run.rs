@@ -233,7 +233,7 @@ impl CodeInstance {
             for (axis, number) in LaunchConfig::axes(grid, self.first_block + block as u64).into_iter().enumerate() {
                 self.set(header::CTAID + 8 * axis as i64, number.into());
             }
-            let result = self.code.executable.run(&mut self.frame, &mut records[place * words..]);
+            let result = self.code.executable.run(&mut self.frame, records, place * words);
             if result == 0 {
                 tile += if place == 0 && last == of_block { blocks * of_block } else { last - place };
                 continue;
@@ -273,7 +273,7 @@ impl CodeInstance {
         // Every site may miss a few times, for several segments: the limit ensures termination.
         let mut misses_left = self.code.sites.len() * 4;
         loop {
-            let result = self.code.executable.run(&mut self.frame, &mut records[from..]);
+            let result = self.code.executable.run(&mut self.frame, records, from);
             if result == 0 {
                 return TileOutcome::Completed;
             }
