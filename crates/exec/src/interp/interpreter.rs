@@ -211,7 +211,7 @@ impl<'a> Interpreter<'a> {
     }
     /// What all batches produced.
     pub(crate) fn into_stats(self) -> Stats {
-        self.code_cache.note(self.native.found());
+        self.native.note(self.code_cache);
         Stats { observers: self.observers, ..self.stats }
     }
 

@@ -34,8 +34,11 @@ impl NativeEntries {
             return NativeEntries::default();
         }
         let insts = code.insts().count() as u64;
+        let (history, compile_cost) = (cache.history(), insts * COMPILE_COST);
+        // Launches that are too short for it each may be long enough together.
+        let is_frequent = pays(history.spent.saturating_add(compile_cost), history.interpreted);
         // Every thread runs every instruction once, as long as no more is known.
-        let expected = if config.compiles_late {
+        let expected = if config.compiles_late && !is_frequent {
             let blocks = config.block_range();
             let threads = (blocks.end - blocks.start).saturating_mul(config.threads() as u64);
             let batches = threads.div_ceil(LANES as u64);
@@ -71,17 +74,16 @@ impl NativeEntries {
     }
     /// Whether to compile more when so much has been spent on it: a launch that ends right behind has lost little by it.
     pub(super) fn may_compile(&self, spent: u64) -> bool {
-        let all = self.history.interpreted.saturating_add(self.interpreted);
-        spent.saturating_add(self.compile_cost) <= all.max(self.expected) / COMPILE_SHARE
+        pays(spent.saturating_add(self.compile_cost), self.interpreted.max(self.expected))
     }
     /// Whether an earlier launch has left code for a point.
     pub(super) fn has_code(&self, point: &ProgramPoint) -> bool {
         self.history.modes.contains_key(point)
     }
-    /// What this launch has found.
-    pub(super) fn found(&self) -> History {
+    /// Leaves what this worker has found to later launches.
+    pub(super) fn note(&self, cache: &CodeCache) {
         let used = self.entries.iter().filter(|(_, entry)| !entry.disabled && !entry.instances.is_empty());
-        History { interpreted: self.interpreted, modes: used.map(|(&point, entry)| (point, entry.mode)).collect() }
+        cache.note(self.interpreted, used.map(|(&point, entry)| (point, entry.mode)));
     }
     /// Takes an entry out, which may be new.
     pub(super) fn take(&mut self, start: ProgramPoint) -> Entry {
@@ -117,6 +119,10 @@ pub(super) struct Entry {
 
 /// Compiling may take one part in so many of what the interpreter takes.
 const COMPILE_SHARE: u64 = 5;
+/// Whether what compiling takes is little beside what the interpreter takes.
+const fn pays(compiling: u64, interpreting: u64) -> bool {
+    compiling <= interpreting / COMPILE_SHARE
+}
 /// Nanoseconds that compiling an instruction takes, more or less.
 const COMPILE_COST: u64 = 15_000;
 /// The same of interpreting one for so many lanes, by loops over vectors.

@@ -54,10 +54,15 @@ impl Interpreter<'_> {
                 self.settle();
                 known = entry.instances.iter().position(|instance| self.fits(instance));
             }
-            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index]));
-            let Some(index) = known.or_else(made) else {
+            let may_compile = self.may_compile();
+            let mut made = || {
+                let is_new = may_compile || entry.instances.is_empty();
+                let index = is_new.then(|| self.compile(start, entry)).flatten()?;
+                self.fits(&entry.instances[index]).then_some(index)
+            };
+            let Some(index) = known.or_else(&mut made) else {
                 // Code of the whole kernel is for the batches behind this one.
-                entry.disabled = self.may_compile() && !entry.instances.iter().any(|instance| instance.code.is_whole);
+                entry.disabled = may_compile && !entry.instances.iter().any(|instance| instance.code.is_whole);
                 return false;
             };
             let mut instance = entry.instances.swap_remove(index);

@@ -20,6 +20,11 @@ impl Budget {
         self.steps - self.left.load(Ordering::Relaxed)
     }
 
+    /// Whether nothing is left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
     /// Takes some steps; `None` if they are not there any more, and nothing is left then.
     pub(crate) fn spend(&self, steps: usize) -> Option<()> {
         let take = |left: u64| Some(left.saturating_sub(steps as u64));

@@ -10,6 +10,7 @@ use crate::kernel::{DecodedKernel, LaunchConfig, Machine};
 use roundonce_arith::Profile;
 use roundonce_ir::{Kernel, Reg};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The code of so many launches is kept, with their kernels of about so many bytes in all.
@@ -37,6 +38,8 @@ type Versions = Vec<Arc<CompiledRegion>>;
 #[derive(Debug, Default)]
 struct LaunchCode {
     versions: Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>,
+    /// Bytes of all versions.
+    bytes: AtomicUsize,
     numbers: Numbers,
     history: Mutex<History>,
 }
@@ -46,7 +49,9 @@ struct LaunchCode {
 pub(crate) struct History {
     /// Nanoseconds, more or less, that the interpreter ran.
     pub(crate) interpreted: u64,
-    /// The entry points that have code, and the mode in which it was compiled last.
+    /// What compiling has cost.
+    pub(crate) spent: u64,
+    /// The entry points that have code, and the greatest mode in which it was used.
     pub(crate) modes: BTreeMap<ProgramPoint, CompileMode>,
 }
 
@@ -67,31 +72,41 @@ impl CodeCache {
     }
     /// Leaves the code for launches behind this one.
     pub(crate) fn keep(self, launch: &LaunchConstants<'_>) {
-        let keeps = launch.config.keep_code && launch.config.native.is_some();
+        lock(&self.code.history).spent += self.budget.spent();
+        let keeps = launch.config.keep_code && launch.config.native.is_some() && !self.budget.is_spent();
         let kernel_bytes = INSTRUCTION_BYTES * launch.code.insts().count();
-        if self.was_kept || !keeps || kernel_bytes > KEPT_BYTES {
+        if self.was_kept || !keeps || kernel_bytes + self.code.bytes.load(Ordering::Relaxed) > KEPT_BYTES {
             return;
         }
         let (kernel, constants) = (launch.code.kernel.clone(), Constants::of(launch));
         let mut kept = lock(&KEPT);
+        // Another thread may have launched the same.
+        if kept.iter().any(|one| one.constants == constants && one.kernel == kernel) {
+            return;
+        }
         kept.push_front(Kept { kernel, kernel_bytes, constants, code: self.code });
         let mut bytes = 0;
         let fit = kept.iter().take(KEPT_LAUNCHES).take_while(|one| {
-            bytes += one.kernel_bytes + one.code.bytes();
+            bytes += one.kernel_bytes + one.code.bytes.load(Ordering::Relaxed);
             bytes <= KEPT_BYTES
         });
         let count = fit.count();
-        kept.truncate(count);
+        let others = kept.split_off(count);
+        drop(kept);
+        drop(others);
     }
     /// What earlier launches have found.
     pub(crate) fn history(&self) -> History {
         lock(&self.code.history).clone()
     }
-    /// Adds to it what a worker found.
-    pub(crate) fn note(&self, found: History) {
+    /// Adds to it what a worker has interpreted, and the modes of the code that it used.
+    pub(crate) fn note(&self, interpreted: u64, modes: impl Iterator<Item = (ProgramPoint, CompileMode)>) {
         let mut history = lock(&self.code.history);
-        history.interpreted = history.interpreted.saturating_add(found.interpreted);
-        history.modes.extend(found.modes);
+        history.interpreted = history.interpreted.saturating_add(interpreted);
+        for (point, mode) in modes {
+            let known = history.modes.entry(point).or_insert(mode);
+            *known = mode.max(*known);
+        }
     }
     /// Whether the pattern of a register's lanes does not depend on data.
     pub(crate) fn is_of_indices(&self, launch: &LaunchConstants<'_>, reg: Reg) -> bool {
@@ -114,16 +129,12 @@ impl CodeCache {
         let known = (&self.code.numbers, &self.budget);
         let made = Arc::new(CompiledRegion::compile(launch, start, &inputs()?, mode, known)?);
         if versions.len() == MAX_VERSIONS {
-            versions.remove(0);
+            let oldest = versions.remove(0);
+            self.code.bytes.fetch_sub(oldest.code_bytes(), Ordering::Relaxed);
         }
+        self.code.bytes.fetch_add(made.code_bytes(), Ordering::Relaxed);
         versions.push(made.clone());
         Some(made)
-    }
-}
-
-impl LaunchCode {
-    fn bytes(&self) -> usize {
-        lock(&self.versions).values().flatten().map(|code| code.code_bytes()).sum()
     }
 }
 

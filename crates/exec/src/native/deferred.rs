@@ -184,8 +184,8 @@ impl Deferred {
     }
 }
 
-/// The registers in which NaNs of f64 are looked for where they are stored: results of arithmetic that only arithmetic and stores
-/// read. Not where some lanes may be inactive, which hold anything, NaNs too.
+/// The registers in which NaNs of f64 are looked for where they are stored, if nothing else may be in them there: results of arithmetic
+/// that only arithmetic and stores read. Not where some lanes may be inactive, which hold anything, NaNs too.
 fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>) -> Vec<bool> {
     let mut late = vec![false; code.kernel.registers.len()];
     if region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {

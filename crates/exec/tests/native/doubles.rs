@@ -60,3 +60,11 @@ fn bodies() -> Vec<String> {
 fn a_nan_of_few_threads() {
     hold(&bodies(), random_words, 0.2);
 }
+
+/// Arithmetic may leave a NaN to the store, which must not take one that was there before for it.
+#[test]
+fn a_nan_that_is_stored_as_it_is() {
+    let body = "mov.f64 %d3, 0d7FF8000000000000; mov.u32 %r7, %ctaid.x; and.b32 %r7, %r7, 1; setp.eq.u32 %p4, %r7, 0; @%p4 bra S;
+                cvt.rn.f64.u32 %d1, %r1; add.rn.f64 %d3, %d1, %d1; S: st.global.f64 [%rd2], %d3;";
+    hold(&[body.to_owned()], random_words, 0.9);
+}

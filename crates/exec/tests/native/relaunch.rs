@@ -55,16 +55,17 @@ fn launches_that_differ_in_one_thing() {
     kernels.push(changed);
     let other = Profile { nan_f32: NanRule::ALL[1], ..Profile::NVIDIA };
     let mut shares = Vec::new();
-    for round in 0..2 {
-        for kernel in &kernels {
-            for (grid, block) in [(8, 256), (8, 128), (4, 256)] {
-                for seed in [1, 7] {
-                    for profile in [Profile::NVIDIA, other] {
+    for kernel in &kernels {
+        for (grid, block) in [(8, 256), (8, 128), (4, 256)] {
+            for seed in [1, 7] {
+                for profile in [Profile::NVIDIA, other] {
+                    for round in 0..2 {
                         let mut case = Case::line(kernel, "k", grid, block, args(2048, seed));
                         case.profile = profile;
                         // The same scalars, other data.
                         case.args[2] = words(2048, seed + 10 * round, 5);
-                        let share = case.hold(&format!("round {round}, {grid} x {block}, seed {seed}, {profile:?}"));
+                        let what = format!("round {round}, {grid} x {block}, seed {seed}, {profile:?}");
+                        let share = case.hold(&what);
                         // By another rule for NaNs the interpreter runs it.
                         shares.extend((profile == Profile::NVIDIA).then_some(share));
                     }
@@ -131,6 +132,24 @@ fn lanes_that_part_in_some_launches() {
         };
         case.hold(&format!("seed {seed}, {special}"));
     }
+}
+
+/// Several threads launch one kernel at a time, on data of their own.
+#[test]
+fn launches_at_the_same_time() {
+    let kernel = program(BODY);
+    std::thread::scope(|scope| {
+        for seed in 0..6 {
+            let kernel = &kernel;
+            scope.spawn(move || {
+                let mut case = Case::line(kernel, "k", 8, 256, args(2048, 9));
+                case.args[2] = words(2048, seed, 5);
+                for round in 0..8 {
+                    case.hold(&format!("seed {seed}, round {round}"));
+                }
+            });
+        }
+    });
 }
 
 /// A launch too short to pay for code has it once there were many like it.

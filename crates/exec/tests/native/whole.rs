@@ -94,6 +94,7 @@ fn errors_in_the_middle_of_a_grid() {
         );
         let kernel = program(&body);
         let case = Case::line(&kernel, "k", 45, 256, vec![Arg::Scalar(0), zeros(45 * 256)]);
+        assert!(case.run(Engine::Interpreter, 1).0.is_err());
         case.hold(&format!("block {block_number}, thread {thread}"));
     }
 }

@@ -4,7 +4,7 @@ use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, Source, by};
 use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
-use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING};
+use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, RAW};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Operand, Reg, Width};
@@ -215,18 +215,22 @@ impl Emitter<'_> {
             self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
         }
     }
-    /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
     /// The same of a register that is about to be stored, if they have not been looked for before.
     pub(super) fn exit_on_stored_nans(&mut self, value: Operand) -> EmitResult {
         let Operand::Reg(reg) = value else { return Ok(()) };
         if !self.deferred.checked_late[reg.0 as usize] {
             return Ok(());
         }
+        // A NaN that was loaded is stored as it is.
+        if self.states[reg.0 as usize] & RAW != 0 {
+            return Err(EmitError::NeedsEager(reg));
+        }
         let places = self.parts(reg).into_iter().map(|part| self.location(reg, part)).collect::<Option<Vec<_>>>();
         let places = places.filter(|places| !places.is_empty()).ok_or(EmitError::NeedsEager(reg))?;
         self.exit_on_nans(&places);
         Ok(())
     }
+    /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
     pub(super) fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
         let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
         let mask = self.merge_mask(d).map(|mask| {
