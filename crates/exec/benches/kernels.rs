@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p roundonce-exec` prints for each the median rate of fused multiply-adds, by rounding, and the ratio to
 //! the native loop of the same rounds. Two threads stand there by the clock (`rn, 2`), and by half of the processor time
-//! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. The native loops round
-//! to nearest even and keep the machine's NaNs (`rn, first` is the launch that compiles: those behind it use its code); the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
+//! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. `rn, first` is the launch that
+//! compiles; those behind it use its code. The native loops round to nearest even and keep the machine's NaNs; the engine's bits
+//! are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
 //! its turns too, the same kernels in OpenCL C; with `dev/peers/lavapipe/run.sh` lavapipe does, in GLSL.
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger

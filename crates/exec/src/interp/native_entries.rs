@@ -46,13 +46,7 @@ impl NativeEntries {
         } else {
             u64::MAX
         };
-        NativeEntries {
-            enabled,
-            expected,
-            compile_cost: insts * COMPILE_COST,
-            history: cache.history(),
-            ..NativeEntries::default()
-        }
+        NativeEntries { enabled, expected, compile_cost, history, ..NativeEntries::default() }
     }
     /// A batch begins: the last had so many blocks, and so many are left.
     pub(super) fn begin_batch(&mut self, ran: u64, left: u64) {

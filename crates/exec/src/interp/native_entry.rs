@@ -55,12 +55,12 @@ impl Interpreter<'_> {
                 known = entry.instances.iter().position(|instance| self.fits(instance));
             }
             let may_compile = self.may_compile();
-            let mut made = || {
+            let made = || {
                 let is_new = may_compile || entry.instances.is_empty();
                 let index = is_new.then(|| self.compile(start, entry)).flatten()?;
                 self.fits(&entry.instances[index]).then_some(index)
             };
-            let Some(index) = known.or_else(&mut made) else {
+            let Some(index) = known.or_else(made) else {
                 // Code of the whole kernel is for the batches behind this one.
                 entry.disabled = may_compile && !entry.instances.iter().any(|instance| instance.code.is_whole);
                 return false;
@@ -70,7 +70,8 @@ impl Interpreter<'_> {
             let (ran, outputs) = self.run_tiles(&mut instance);
             let completed = ran.completed;
             if completed > 0 {
-                self.exit_native(&mut instance, &ran, outputs, start, split);
+                self.count_native(&mut instance, &ran);
+                self.exit_native(&instance, &ran, outputs, start, split);
             }
             entry.record(instance, &ran);
             if completed == 0 && entry.mode != mode && !entry.disabled {
@@ -265,9 +266,10 @@ impl Interpreter<'_> {
         let batches = blocks.div_ceil(per_batch);
         let threads = self.threads;
         let of_batch = |index: usize| (blocks - index * per_batch).min(per_batch) * threads;
+        let first_alone = || vec![Mask::first(of_batch(0))];
         let start = ProgramPoint { block: 0, at: 0 };
         if !self.native.are_enabled() || !threads.is_multiple_of(MIN_TILE) || !self.may_enter_at(start) {
-            return vec![Mask::first(of_batch(0))];
+            return first_alone();
         }
         // Whether each group of `MIN_TILE` lanes has exited, where some have.
         let mut ended: Vec<bool> = Vec::new();
@@ -287,7 +289,7 @@ impl Interpreter<'_> {
             let of_block = self.threads / lanes;
             let count = blocks * of_block;
             instance.reserve_tiles(of_block, |tile| LaunchConfig::axes(size, (tile * lanes) as u64));
-            instance.set_first_block(first, of_block);
+            instance.set_first_block(first);
             let parts = lanes / MIN_TILE;
             let ran = if ended.is_empty() {
                 self.run_pending_tiles(&mut instance, count, |_| true)
@@ -313,7 +315,7 @@ impl Interpreter<'_> {
         }
         self.native.put_back(start, entry);
         if ended.is_empty() {
-            return vec![Mask::first(of_batch(0))];
+            return first_alone();
         }
         let rest = |index: usize| {
             let mut mask = Mask::default();
@@ -330,9 +332,9 @@ impl Interpreter<'_> {
         let steps = ran.steps * instance.code.lanes as u64 + ran.predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
-        let code = instance.code.clone();
-        for (index, (name, _)) in code.approximations.iter().enumerate() {
-            self.stats.approximated(name, instance.take_approximations(index, ran.completed()));
+        for index in 0..instance.code.approximations.len() {
+            let count = instance.take_approximations(index, ran.completed());
+            self.stats.approximated(&instance.code.approximations[index].0, count);
         }
     }
 
@@ -398,10 +400,10 @@ impl Interpreter<'_> {
         all.map(one).collect()
     }
 
-    /// Takes over from native code: counts, registers, and the lanes' splits.
+    /// Takes over from native code: registers, and the lanes' splits.
     fn exit_native(
         &mut self,
-        instance: &mut CodeInstance,
+        instance: &CodeInstance,
         ran: &TileRuns,
         outputs: Vec<(Reg, AnyColumn)>,
         start: ProgramPoint,
@@ -410,8 +412,6 @@ impl Interpreter<'_> {
         let lanes = instance.code.lanes;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         self.issued = limit.saturating_sub(ran.budget_left.unwrap_or(limit)) as u64;
-        self.count_native(instance, ran);
-        let instance = &*instance;
         let exit_of = |tile: usize| ran.tiles[tile].then(|| instance.exit(tile));
         let count = ran.tiles.len();
         let first = exit_of(0);

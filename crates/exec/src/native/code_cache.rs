@@ -25,8 +25,8 @@ const MAX_VERSIONS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     code: Arc<LaunchCode>,
-    /// It was there before this launch.
-    was_kept: bool,
+    /// Later launches may take it, and have not got it yet.
+    is_to_be_kept: bool,
     /// What compiling may still cost.
     pub(crate) budget: Budget,
 }
@@ -58,30 +58,24 @@ pub(crate) struct History {
 impl CodeCache {
     /// With the code that an earlier launch left, if there is one that was the same in all that code depends on.
     pub(crate) fn new(launch: &LaunchConstants<'_>) -> CodeCache {
-        let found = launch.config.native.filter(|_| launch.config.keep_code).and_then(|_| {
-            let constants = Constants::of(launch);
-            let mut kept = lock(&KEPT);
-            let place = kept.iter().position(|one| one.constants == constants && one.kernel == *launch.code.kernel)?;
-            let found = kept.remove(place)?;
-            let code = found.code.clone();
-            kept.push_front(found);
-            Some(code)
-        });
+        let is_shared = launch.config.keep_code && launch.config.native.is_some();
+        let found = is_shared.then(|| take_kept(launch)).flatten();
         let budget = Budget::new(launch.config.compile_limit);
-        CodeCache { was_kept: found.is_some(), code: found.unwrap_or_default(), budget }
+        CodeCache { is_to_be_kept: is_shared && found.is_none(), code: found.unwrap_or_default(), budget }
     }
     /// Leaves the code for launches behind this one.
     pub(crate) fn keep(self, launch: &LaunchConstants<'_>) {
         lock(&self.code.history).spent += self.budget.spent();
-        let keeps = launch.config.keep_code && launch.config.native.is_some() && !self.budget.is_spent();
         let kernel_bytes = INSTRUCTION_BYTES * launch.code.insts().count();
-        if self.was_kept || !keeps || kernel_bytes + self.code.bytes.load(Ordering::Relaxed) > KEPT_BYTES {
+        let fits = kernel_bytes + self.code.bytes.load(Ordering::Relaxed) <= KEPT_BYTES;
+        // What ran out of its budget may do better the next time.
+        if !self.is_to_be_kept || !fits || self.budget.is_spent() {
             return;
         }
         let (kernel, constants) = (launch.code.kernel.clone(), Constants::of(launch));
         let mut kept = lock(&KEPT);
         // Another thread may have launched the same.
-        if kept.iter().any(|one| one.constants == constants && one.kernel == kernel) {
+        if kept.iter().any(|one| one.is_of(&kernel, &constants)) {
             return;
         }
         kept.push_front(Kept { kernel, kernel_bytes, constants, code: self.code });
@@ -91,9 +85,9 @@ impl CodeCache {
             bytes <= KEPT_BYTES
         });
         let count = fit.count();
-        let others = kept.split_off(count);
+        // Others are dropped once the lock is free.
+        let _others = kept.split_off(count);
         drop(kept);
-        drop(others);
     }
     /// What earlier launches have found.
     pub(crate) fn history(&self) -> History {
@@ -204,8 +198,25 @@ struct Kept {
     code: Arc<LaunchCode>,
 }
 
+impl Kept {
+    fn is_of(&self, kernel: &Kernel, constants: &Constants) -> bool {
+        self.constants == *constants && self.kernel == *kernel
+    }
+}
+
 /// Of all launches of the process, the last one first.
 static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+
+/// What a launch like this one has left.
+fn take_kept(launch: &LaunchConstants<'_>) -> Option<Arc<LaunchCode>> {
+    let constants = Constants::of(launch);
+    let mut kept = lock(&KEPT);
+    let place = kept.iter().position(|one| one.is_of(launch.code.kernel, &constants))?;
+    let found = kept.remove(place)?;
+    let code = found.code.clone();
+    kept.push_front(found);
+    Some(code)
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

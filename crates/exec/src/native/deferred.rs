@@ -68,8 +68,7 @@ impl Deferred {
         let ftz = code.profile.tininess == Tininess::AfterRounding && insts().all(|inst| flushes(inst) != Some(false));
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
-        let checked_late =
-            if divergent { vec![false; code.kernel.registers.len()] } else { checked_late(code, region, eager) };
+        let checked_late = checked_late(code, region, eager, divergent);
         let mut deferred = Deferred { before, at_exit, eager: eager.clone(), checked_late, daz, ftz: daz && ftz };
         for &reg in inputs {
             deferred.before[region.entry][reg.0 as usize] = RAW;
@@ -186,20 +185,25 @@ impl Deferred {
 
 /// The registers in which NaNs of f64 are looked for where they are stored, if nothing else may be in them there: results of arithmetic
 /// that only arithmetic and stores read. Not where some lanes may be inactive, which hold anything, NaNs too.
-fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>) -> Vec<bool> {
+fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>, divergent: bool) -> Vec<bool> {
     let mut late = vec![false; code.kernel.registers.len()];
-    if region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {
+    if divergent || region.nodes.iter().any(|node| matches!(node.next, Next::Branch { detour: Some(_), .. })) {
         return late;
     }
     let mut observed = late.clone();
-    let insts = (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
-    for inst in insts {
-        let arithmetic = matches!(inst.op, Op::Float { operation, .. } if operation.format == Format::F64 && operation.clamp == Clamp::None);
-        let stores = |reg| matches!(inst.op, Op::Store { values, address, .. } if values.contains(&Operand::Reg(reg)) && *address != Operand::Reg(reg));
+    for inst in (0..region.nodes.len()).flat_map(|node| region.insts(code, node)) {
+        let arithmetic = match inst.op {
+            Op::Float { operation, .. } => operation.format == Format::F64 && operation.clamp == Clamp::None,
+            _ => false,
+        };
+        let stores = |value| match inst.op {
+            Op::Store { values, address, .. } => values.contains(&value) && *address != value,
+            _ => false,
+        };
         inst.op.registers(|role, reg| match role {
             Role::Def if arithmetic && inst.guard.is_none() => late[reg.0 as usize] = true,
             Role::Def => observed[reg.0 as usize] |= arithmetic,
-            _ => observed[reg.0 as usize] |= !arithmetic && !stores(reg),
+            _ => observed[reg.0 as usize] |= !arithmetic && !stores(reg.into()),
         });
     }
     let live: Vec<Vec<u64>> = region.exits.iter().map(|&exit| live_at_exit(code, exit)).collect();

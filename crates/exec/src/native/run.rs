@@ -32,9 +32,8 @@ pub(crate) struct CodeInstance {
     records: Vec<u64>,
     /// Tiles that diverged behind what they had committed, since it was last asked.
     diverged_late: u32,
-    /// Of a whole kernel the first block, and the tiles of one.
+    /// Of a whole kernel: the block whose tiles come first.
     first_block: u64,
-    of_block: usize,
 }
 
 /// The outcome of a run over tiles.
@@ -53,7 +52,7 @@ pub(crate) enum TileOutcome {
 /// What tiles have counted.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TileCounts {
-    /// The least that is left of a tile's budget; of a whole kernel nobody asks.
+    /// The least that is left of a tile's budget; not counted for a whole kernel.
     pub(crate) budget_left: Option<i64>,
     /// Instructions completed by every lane.
     pub(crate) steps: u64,
@@ -74,16 +73,7 @@ impl CodeInstance {
     pub(crate) fn new(code: Arc<CompiledRegion>, number: impl FnMut(&[i64]) -> usize) -> CodeInstance {
         let (frame, cached) = (code.frame.clone(), vec![None; code.sites.len()]);
         let patterns = code.patterns.iter().map(Vec::as_slice).map(number).collect();
-        CodeInstance {
-            code,
-            patterns,
-            frame,
-            cached,
-            records: Vec::new(),
-            diverged_late: 0,
-            first_block: 0,
-            of_block: 1,
-        }
+        CodeInstance { code, patterns, frame, cached, records: Vec::new(), diverged_late: 0, first_block: 0 }
     }
 
     /// Sets a word of the frame.
@@ -112,9 +102,9 @@ impl CodeInstance {
     fn record(&self, tile: usize) -> &[u64] {
         &self.records[tile * self.code.record_words..(tile + 1) * self.code.record_words]
     }
-    /// Of a whole kernel: the block whose tiles come first, and how many a block has.
-    pub(crate) fn set_first_block(&mut self, block: u64, of_block: usize) {
-        (self.first_block, self.of_block) = (block, of_block);
+    /// Of a whole kernel: the block whose tiles come first.
+    pub(crate) fn set_first_block(&mut self, block: u64) {
+        self.first_block = block;
     }
     /// Sets a tile's block and the host address of the block's shared memory.
     #[inline]
@@ -193,35 +183,32 @@ impl CodeInstance {
         }
         self.set(header::BUDGET, budget as u64);
         let mut records = std::mem::take(&mut self.records);
-        if self.code.is_whole {
-            let outcome = self.run_blocks(&mut records, tiles, launch.grid, segments);
-            self.records = records;
-            return outcome;
-        }
-        let words = tiles.start * self.code.record_words..tiles.end * self.code.record_words;
-        let outcome = self.run_records(&mut records[words], segments);
+        let outcome = if self.code.is_whole {
+            self.run_blocks(&mut records, tiles, launch, segments)
+        } else {
+            self.run_records(&mut records[..tiles.end * self.code.record_words], tiles.start, segments)
+        };
         self.records = records;
-        match outcome {
-            TileOutcome::Completed => TileOutcome::Completed,
-            TileOutcome::SideExit(tile) => TileOutcome::SideExit(tiles.start + tile),
-            TileOutcome::Diverged(tile) => TileOutcome::Diverged(tiles.start + tile),
-            TileOutcome::Conflict(tile) => TileOutcome::Conflict(tiles.start + tile),
-        }
+        outcome
+    }
+    /// So often an inline cache may miss in a run. Every site may a few times, for several segments: the limit ensures termination.
+    fn max_misses(&self) -> usize {
+        self.code.sites.len() * 4
     }
     /// The same of a whole kernel, whose tiles are counted from the first block's first one on.
     fn run_blocks(
         &mut self,
         records: &mut [u64],
         tiles: Range<usize>,
-        grid: [u32; 3],
+        launch: &LaunchConfig,
         segments: &[SegmentView],
     ) -> TileOutcome {
-        let (of_block, words) = (self.of_block, self.code.record_words);
+        let (of_block, words) = (launch.threads() / self.code.lanes, self.code.record_words);
         let base = records.as_ptr() as u64;
         self.set(header::FIRST, base);
         self.set(header::ALL_STEPS, 0);
         self.set(header::ALL_PREDICATED, 0);
-        let mut misses_left = self.code.sites.len() * 4;
+        let mut misses_left = self.max_misses();
         let mut tile = tiles.start;
         while tile < tiles.end {
             // Part of a block, or some whole ones.
@@ -230,7 +217,9 @@ impl CodeInstance {
             let last = of_block.min(place + tiles.end - tile);
             self.set(header::END, base + (last * words * 8) as u64);
             self.set(header::BLOCKS, blocks as u64);
-            for (axis, number) in LaunchConfig::axes(grid, self.first_block + block as u64).into_iter().enumerate() {
+            for (axis, number) in
+                LaunchConfig::axes(launch.grid, self.first_block + block as u64).into_iter().enumerate()
+            {
                 self.set(header::CTAID + 8 * axis as i64, number.into());
             }
             let result = self.code.executable.run(&mut self.frame, records, place * words);
@@ -267,11 +256,11 @@ impl CodeInstance {
             CacheFill::Conflict => Some(TileOutcome::Conflict(tile)),
         }
     }
-    fn run_records(&mut self, records: &mut [u64], segments: &[SegmentView]) -> TileOutcome {
+    /// The same where each tile has a record, from one on.
+    fn run_records(&mut self, records: &mut [u64], tile: usize, segments: &[SegmentView]) -> TileOutcome {
         self.set(header::END, records.as_ptr_range().end as u64);
-        let mut from = 0;
-        // Every site may miss a few times, for several segments: the limit ensures termination.
-        let mut misses_left = self.code.sites.len() * 4;
+        let mut from = tile * self.code.record_words;
+        let mut misses_left = self.max_misses();
         loop {
             let result = self.code.executable.run(&mut self.frame, records, from);
             if result == 0 {

@@ -117,9 +117,9 @@ fn sizes_that_are_constants_of_the_code() {
     }
 }
 
-/// Code for lanes that part is used by a launch in which they do not, and the other way round.
+/// Code for divergent lanes is used by a launch whose lanes do not diverge, and the other way round.
 #[test]
-fn lanes_that_part_in_some_launches() {
+fn divergent_lanes_in_some_launches() {
     let body = "mov.b32 %r6, %f2; and.b32 %r6, %r6, 15; L: fma.rn.f32 %f2, %f2, %f1, %f2; sub.u32 %r6, %r6, 1;
                 setp.gt.s32 %p2, %r6, 0; @%p2 bra L;";
     let kernel = program(body);

@@ -100,9 +100,12 @@ impl Emitter<'_> {
                 if let Op::Approximate { name, .. } = inst.op
                     && self.approximations.iter().all(|(known, _)| known != name)
                 {
-                    let first = match self.whole {
-                        true => self.frame.reserve(16, 8) as usize,
-                        false => [(); 2].map(|()| self.frame.record_word())[0],
+                    let first = if self.whole {
+                        self.frame.reserve(16, 8) as usize
+                    } else {
+                        let first = self.frame.record_word();
+                        self.frame.record_word();
+                        first
                     };
                     self.approximations.push((name.clone(), first));
                 }

@@ -55,7 +55,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let of_tile = |word: usize, axis: u8| at(TILE, 8 * (word + usize::from(axis)) as i64);
-        let (word, pattern) = match special {
+        let (from, pattern) = match special {
             Special::Tid(axis) => (of_tile(record::TID, axis), self.shapes.tid(axis)),
             Special::Ctaid(axis) if self.whole => (at(FRAME, header::CTAID + 8 * i64::from(axis)), 0),
             Special::Ctaid(axis) => (of_tile(record::CTAID, axis), 0),
@@ -68,7 +68,7 @@ impl Emitter<'_> {
             },
         };
         let to = self.scalar_target(d, &[]);
-        self.asm.rm(Code::Mov_r64_rm64, to, word);
+        self.asm.rm(Code::Mov_r64_rm64, to, from);
         self.define(d, to, pattern)
     }
     /// `a ∘= b` in general registers of a width.
