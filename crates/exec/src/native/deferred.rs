@@ -15,7 +15,7 @@ use super::quotient::Quotient;
 use super::region::{Next, Region, Target, is_live, live_at_exit};
 use crate::kernel::{DecodedInst, DecodedKernel, Machine};
 use roundonce_arith::{Clamp, Format, Tininess};
-use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
+use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar, Width};
 use std::collections::BTreeSet;
 
 /// An arithmetic result whose NaN is not canonical yet: any NaN stands for the profile's.
@@ -37,6 +37,8 @@ pub(super) struct Deferred {
     pub(super) before: Vec<States>,
     /// At each exit.
     pub(super) at_exit: Vec<States>,
+    /// Which registers have 64 bits.
+    wide: Vec<bool>,
     /// Registers whose values are canonicalised at once, because they may also hold raw bits.
     pub(super) eager: BTreeSet<Reg>,
     /// Of each register, whether NaNs of f64 in it are looked for where it is stored.
@@ -69,7 +71,8 @@ impl Deferred {
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
         let checked_late = checked_late(code, region, eager, divergent);
-        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), checked_late, daz, ftz: daz && ftz };
+        let wide = code.kernel.registers.iter().map(|&width| width == Width::B64).collect();
+        let mut deferred = Deferred { before, at_exit, wide, eager: eager.clone(), checked_late, daz, ftz: daz && ftz };
         for &reg in inputs {
             deferred.before[region.entry][reg.0 as usize] = RAW;
         }
@@ -124,17 +127,30 @@ impl Deferred {
                         (&[*a, *b], [format; 3])
                     }
                     &Op::Convert { from: Scalar::Float(format), flush: false, ref a, .. } => (&[*a], [format; 3]),
-                    _ => (operands.as_ref().map_or(&[], |operands| operands), [Format::F32; 3]),
+                    _ => {
+                        let format = quotient.map_or(Format::F32, |quotient| quotient.format);
+                        (operands.as_ref().map_or(&[], |operands| operands), [format; 3])
+                    }
                 };
                 let saturated = matches!(inst.op, Op::Float { operation, .. }
                     if !operation.flush && operation.saturates() && operation.format != Format::F16);
-                let reads = strict.iter().zip(formats).any(|(&arg, format)| {
-                    format != Format::F16 && operand_state(&states, arg) & (SUBNORMAL | RAW) != 0
+                let reads = strict.iter().zip(formats).any(|(&arg, format)| match arg {
+                    _ if format == Format::F16 => false,
+                    Operand::Imm(bits) => format.is_subnormal(bits),
+                    Operand::Reg(_) => operand_state(&states, arg) & (SUBNORMAL | RAW) != 0,
                 });
                 self.transfer(inst, &mut states);
                 saturated || reads
             })
         })
+    }
+
+    /// What a register holds where it receives an operand. The bits of an ordinary f32 are a subnormal f64.
+    fn moved(&self, d: Reg, operand: Operand, states: &States) -> u8 {
+        match operand {
+            Operand::Imm(1..) if self.wide[d.0 as usize] => RAW,
+            _ => operand_state(states, operand),
+        }
     }
 
     /// The transfer function of an instruction.
@@ -164,8 +180,8 @@ impl Deferred {
                 nan | if format == Format::F16 || flush { 0 } else { SUBNORMAL }
             }
             &Op::Sign { format: Format::F32, arithmetic: true, flush: false, .. } => NAN_PENDING | SUBNORMAL,
-            Op::Move { a, .. } => operand_state(states, *a),
-            Op::Select { a, b, .. } => operand_state(states, *a) | operand_state(states, *b),
+            Op::Move { d, a } => self.moved(*d, *a, states),
+            Op::Select { d, a, b, .. } => self.moved(*d, *a, states) | self.moved(*d, *b, states),
             op => Quotient::of(op).map_or(RAW, |quotient| {
                 let nan = if quotient.saturate || quotient.format != Format::F32 { 0 } else { NAN_PENDING };
                 nan | if quotient.flush { 0 } else { SUBNORMAL }

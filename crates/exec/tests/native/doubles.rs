@@ -68,3 +68,21 @@ fn a_nan_that_is_stored_as_it_is() {
                 cvt.rn.f64.u32 %d1, %r1; add.rn.f64 %d3, %d1, %d1; S: st.global.f64 [%rd2], %d3;";
     hold(&[body.to_owned()], random_words, 0.9);
 }
+
+/// The bits of an ordinary f32 are a subnormal f64, which must not be flushed where arithmetic of f32 beside it flushes.
+#[test]
+fn small_constants_beside_arithmetic_that_flushes() {
+    let flushes = "add.ftz.f32 %f1, %f1, %f2;";
+    let bodies = [
+        "fma.rm.f64 %d3, 0d000000007F7FFFFF, 0d000000007F7FFFFF, 0d000000007F7FFFFF;",
+        "add.f64 %d3, %d1, 0d000000003F800000;",
+        "mov.f64 %d2, 0d000000003F800000; add.f64 %d3, %d1, %d2;",
+        "selp.f64 %d2, 0d000000003F800000, 0d0000000000000000, %p1; add.f64 %d3, %d1, %d2;",
+        "setp.lt.f64 %p4, %d1, 0d000000003F800000; selp.f64 %d3, 0d3FF0000000000000, %d1, %p4;",
+        "mov.f64 %d2, 0d000000003F800000; setp.lt.f64 %p4, %d1, %d2; selp.f64 %d3, 0d3FF0000000000000, %d1, %p4;",
+        "div.rn.f64 %d3, 0d000000003F800000, 0d3FE0000000000000;",
+        "sqrt.rn.f64 %d3, 0d000000003F800000;",
+    ]
+    .map(|body| format!("mov.f64 %d1, 0d0000000000000000; {flushes} {body} {flushes} st.global.f64 [%rd2], %d3;"));
+    hold(&bodies, random_words, 0.9);
+}
