@@ -1,6 +1,8 @@
 //! f64 arithmetic where few threads have a NaN: which one only the interpreter knows.
 
-use super::scattered::{hold, random_words};
+use super::scattered::{hold, program, random_words};
+use super::{Case, words, zeros};
+use roundonce_arith::{NanRule, OperandIndex, Profile};
 
 fn bodies() -> Vec<String> {
     let mut all = Vec::new();
@@ -85,4 +87,69 @@ fn small_constants_beside_arithmetic_that_flushes() {
     ]
     .map(|body| format!("mov.f64 %d1, 0d0000000000000000; {flushes} {body} {flushes} st.global.f64 [%rd2], %d3;"));
     hold(&bodies, random_words, 0.9);
+}
+
+/// Where NaNs follow other rules than a GPU's, as modules of SPIR-V may ask for.
+#[test]
+fn nans_by_other_rules() {
+    let mut bodies = Vec::new();
+    for operation in [
+        "add.f32 %f3, %f1, %f2",
+        "fma.rz.ftz.f32 %f3, %f1, %f2, %f1",
+        "mul.sat.f32 %f3, %f1, %f2",
+        "min.ftz.f32 %f3, %f1, %f2",
+        "max.NaN.f32 %f3, %f1, %f2",
+        "neg.ftz.f32 %f3, %f1",
+        "abs.f32 %f3, %f1",
+        "div.rn.f32 %f3, %f1, %f2",
+        "sqrt.rn.ftz.f32 %f3, %f1",
+        "rcp.rn.f32 %f3, %f1",
+        "ex2.approx.ftz.f32 %f3, %f1",
+        "cvt.ftz.f32.f32 %f3, %f1",
+        "cvt.rzi.f32.f32 %f3, %f1",
+        "cvt.rn.f32.f64 %f3, %d2",
+        "cvt.rn.ftz.f32.f64 %f3, %d2",
+        "cvt.f32.f16 %f3, %h1",
+        "cvt.ftz.f32.f16 %f3, %h1",
+    ] {
+        bodies.push(format!("{operation}; st.global.f32 [%rd2], %f3;"));
+    }
+    for operation in [
+        "add.f64 %d3, %d1, %d2",
+        "fma.rm.f64 %d3, %d1, %d2, %d1",
+        "min.f64 %d3, %d1, %d2",
+        "neg.f64 %d3, %d1",
+        "abs.f64 %d3, %d1",
+        "div.rn.f64 %d3, %d1, %d2",
+        "sqrt.rn.f64 %d3, %d1",
+        "cvt.f64.f32 %d3, %f1",
+        "cvt.ftz.f64.f32 %d3, %f1",
+        "cvt.f64.f16 %d3, %h1",
+        "cvt.rni.f64.f64 %d3, %d1",
+    ] {
+        bodies.push(format!("{operation}; st.global.f64 [%rd2], %d3;"));
+    }
+    for operation in ["cvt.rn.f16.f32 %h2, %f1", "cvt.rn.f16.f64 %h2, %d1", "add.f16 %h2, %h1, %h1", "neg.f16 %h2, %h1"]
+    {
+        bodies.push(format!("{operation}; st.global.b16 [%rd2], %h2;"));
+    }
+    let bodies = bodies.iter().map(|body| {
+        format!(
+            "mov.b32 %f1, %r4; mov.b32 %f2, %r10; mov.b64 %d1, {{%r4, %r4}}; mov.b64 %d2, {{%r10, %r11}}; mov.b32 {{%h1, %h3}}, %r4; {body}"
+        )
+    });
+    let bodies: Vec<String> = bodies.collect();
+    let program = program(&bodies);
+    let rules = [NanRule::Canonical, NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C])];
+    let n = 2048;
+    for (number, body) in bodies.iter().enumerate() {
+        for place in 0..8 {
+            let [nan_f32, nan_f64, nan_small] = [1, 2, 4].map(|bit| rules[usize::from(place & bit != 0)]);
+            let profile = Profile { nan_f32, nan_f64, nan_small, ..Profile::NVIDIA };
+            let entry = format!("k{number}");
+            let args = vec![words(2100, 1, 5), words(2100, 2, 2), zeros(16 * n)];
+            Case { profile, ..Case::line(&program, &entry, n as u32 / 128, 128, args) }
+                .hold(&format!("{profile:?}: {body}"));
+        }
+    }
 }

@@ -42,7 +42,10 @@ impl Emitter<'_> {
 
     /// f32 to f64, whose NaNs keep their payloads unless they are flushed.
     pub(super) fn convert_to_double(&mut self, d: Reg, how: Conversion, a: Operand) -> EmitResult {
-        if !matches!(self.launch.code.profile.nan_f64, NanRule::Payload(_)) {
+        let profile = &self.launch.code.profile;
+        let is_known =
+            matches!(profile.nan_f64, NanRule::Payload(_)) && (!how.flush || profile.nan_f32 == NanRule::Canonical);
+        if !is_known {
             return Err(EmitError::Unsupported);
         }
         for part in self.parts(d) {
