@@ -178,6 +178,7 @@ pub(crate) fn of_run(py: Python<'_>, name: &str, error: &roundonce::exec::RunErr
         FaultKind::MemoryLimit => "memory limit",
         FaultKind::Deadlock => "deadlock",
         FaultKind::Race => "race",
+        FaultKind::Absent => "absent",
         FaultKind::Dependence => "dependence",
         FaultKind::Stopped => "stopped",
     };

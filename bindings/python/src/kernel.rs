@@ -43,6 +43,8 @@ pub(crate) enum Given<'py> {
     Typed(String, u64),
     /// An array's format, if it is one of floats, its bytes, NumPy's name of an element, and its shape.
     Array(Option<String>, Bound<'py, PyArray1<u8>>, String, Vec<u64>),
+    /// Some bytes of an array: its format, these, where they begin, and how many bytes it has.
+    Slice(Option<String>, Bound<'py, PyArray1<u8>>, u64, u64),
 }
 
 /// How a kernel is run.
@@ -222,8 +224,8 @@ fn image_argument(
     image.map(Arg::Image).map_err(|problem| error::whole(py, format!("{called}: {problem}")))
 }
 
-/// What a parameter is given: an array's bytes, or a number as the parameter has it.
-fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> PyResult<Arg> {
+/// What a parameter is given: an array's bytes, or that it has so many where its contents are not wanted; or a number as the parameter has it.
+fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>, contents: bool) -> PyResult<Arg> {
     let called = kernel::called(place, param);
     match (param.passing, given) {
         (Passing::Image(_), _) => return image_argument(py, &called, param, given, None),
@@ -238,7 +240,7 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
         }
         _ => {}
     }
-    if param.passing == Passing::Buffer && !matches!(given, Given::Array(..)) {
+    if param.passing == Passing::Buffer && !matches!(given, Given::Array(..) | Given::Slice(..)) {
         return Err(PyTypeError::new_err(format!("{called} is a buffer: expected an array")));
     }
     let declared = match param.scalar {
@@ -267,10 +269,18 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
             }
             *bits
         }
-        Given::Array(..) if matches!(param.scalar, Some(Scalar::Float(_))) => {
+        Given::Array(..) | Given::Slice(..) if matches!(param.scalar, Some(Scalar::Float(_))) => {
             return Err(PyTypeError::new_err(format!("{called} is a number of {} bytes: found an array", param.size)));
         }
-        Given::Array(_, array, ..) => return Ok(kernel::array_argument(param, contiguous(&held(array)?)?)),
+        Given::Array(_, array, ..) if contents || kernel::is_by_value(param) => {
+            return Ok(kernel::array_argument(param, contiguous(&held(array)?)?));
+        }
+        Given::Array(_, array, ..) => {
+            return Ok(Arg::Slice { bytes: Buffer::default(), at: 0, of: array.len()? as u64 });
+        }
+        Given::Slice(_, array, at, of) => {
+            return Ok(Arg::Slice { bytes: Buffer::from_bytes(contiguous(&held(array)?)?), at: *at, of: *of });
+        }
     };
     Ok(Arg::Scalar(bits))
 }
@@ -344,6 +354,10 @@ impl Asked<'_> {
 
 impl Prepared {
     pub(crate) fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
+        Prepared::of(py, asked, true)
+    }
+    /// The same, where asked for with the lengths of arrays alone.
+    pub(crate) fn of(py: Python<'_>, asked: Asked<'_>, contents: bool) -> PyResult<Prepared> {
         let ready = asked.ready(py)?;
         let kernel = ready.kernel();
         let block = asked.block(kernel);
@@ -386,16 +400,16 @@ impl Prepared {
             let called = kernel::called(place, param);
             arguments.push(match words {
                 Some(words) => image_argument(py, &called, param, value, words.as_deref())?,
-                None => argument(py, place, param, value)?,
+                None => argument(py, place, param, value, contents)?,
             });
             formats.push(match value {
-                Given::Array(format, ..) => format.as_deref(),
+                Given::Array(format, ..) | Given::Slice(format, ..) => format.as_deref(),
                 _ => None,
             });
         }
         ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
         let options = how.options(py, ready.profile)?;
-        let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Image(_));
+        let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Slice { .. } | Arg::Image(_));
         let mut expected = Vec::with_capacity(how.expect.len());
         for (parameter, bytes) in &how.expect {
             let place = kernel::parameter(kernel, parameter).map_err(wrong)?;
@@ -521,6 +535,7 @@ pub(crate) fn run_sass<'py>(
                 let (words, _) = contiguous(&array)?.as_chunks::<4>();
                 LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
             }
+            Given::Slice(..) => return Err(PyTypeError::new_err(format!("{register} is a register, no slice of one"))),
         };
         let name = kernel::constant_name(&register).unwrap_or_else(|| match register.strip_prefix("c[") {
             Some(_) => register.clone(),

@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::matrix::{matrix_types, multiply};
     #[pymodule_export]
-    use crate::part::{check_parts, copy_part, parts, run_part};
+    use crate::part::{check_parts, copy_part, footprints, parts, run_part};
     #[pymodule_export]
     use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, plot_shares, ulps, why, why_arrays};
     #[pymodule_export]

@@ -1,12 +1,13 @@
 //! A launch in parts: some of its blocks each, in any processes, and what they wrote put together.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use roundonce::exec::{Accesses, Bytes, Conflict, FaultKind, Launch, Part, RunError, conflict};
+use roundonce::exec::{Accesses, Arg, Bytes, Conflict, FaultKind, Launch, Part, RunError, conflict};
 
 use crate::error;
 use crate::evaluate::unusable;
@@ -59,11 +60,32 @@ pub(crate) fn parts(py: Python<'_>, asked: Asked<'_>, count: u64) -> PyResult<Ve
     Ok(ranges.into_iter().map(|range| (range.start, range.end)).collect())
 }
 
+/// For each of these ranges of blocks what they are expected to access of arrays, of which that is known: the first byte and one past the last.
+#[pyfunction]
+pub(crate) fn footprints(
+    py: Python<'_>,
+    asked: Asked<'_>,
+    parts: Vec<(u64, u64)>,
+) -> PyResult<Vec<BTreeMap<String, (u64, u64)>>> {
+    let mut prepared = Prepared::of(py, asked, false)?;
+    let args = std::mem::take(&mut prepared.args);
+    let parts: Vec<Range<u64>> = parts.into_iter().map(|(start, end)| start..end).collect();
+    let found = py.detach(|| prepared.launch(args).footprints(&parts));
+    let found = found.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
+    let of_part = |part: Vec<Option<Range<u64>>>| {
+        let known = prepared.arrays.iter().filter_map(|(place, name)| Some((name, part[*place].as_ref()?)));
+        known.map(|(name, range)| (name.clone(), (range.start, range.end))).collect()
+    };
+    Ok(found.into_iter().map(of_part).collect())
+}
+
 /// Runs some blocks of a launch.
 #[pyfunction]
 pub(crate) fn run_part<'py>(py: Python<'py>, asked: Asked<'py>, first: u64, end: u64) -> PyResult<RanPart<'py>> {
     let mut prepared = Prepared::read(py, asked)?;
     let args = std::mem::take(&mut prepared.args);
+    let starts = args.iter().map(|arg| if let Arg::Slice { at, .. } = arg { *at } else { 0 });
+    let starts: Vec<u64> = starts.collect();
     let part = interruptible(py, &prepared.options.stop, || prepared.launch(args).run_part(first..end))?;
     let Part { outcome, accesses } = part.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     let mut ran = RanPart { ran: None, fault: None, written: Vec::new(), accesses: Vec::new() };
@@ -83,7 +105,8 @@ pub(crate) fn run_part<'py>(py: Python<'py>, asked: Asked<'py>, first: u64, end:
         let Some(place) = it.argument else { continue };
         if let (Some(parameter), Some(buffer)) = (prepared.arrays.get(&place), &report.buffers[place]) {
             let Range { start, end } = it.written.range();
-            let data = PyArray1::from_vec(py, buffer.bytes(start as usize..end as usize));
+            let [from, to] = [start, end].map(|at| at.saturating_sub(starts[place]) as usize);
+            let data = PyArray1::from_vec(py, buffer.bytes(from..to));
             ran.written.push((parameter.clone(), told(&it.written), data));
         }
     }

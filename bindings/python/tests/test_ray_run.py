@@ -53,6 +53,20 @@ def test_references(folder, case):
         assert how["args"][name].tobytes() == value.tobytes(), f"{name} was written to"
 
 
+@pytest.mark.parametrize("folder, case", cases("kernels") + cases("shaders"))
+def test_references_by_slices(folder, case, monkeypatch):
+    """Each part with what it is expected to access alone, where that is known."""
+    monkeypatch.setattr(roundonce.ray, "SLICED", 1)
+    monkeypatch.setattr(roundonce.ray, "OVERLAP", 1000)
+    kernel, how = asked(folder, case)
+    if kernel.name not in REFUSED:
+        ran, whole = roundonce.ray.run(kernel, parts=3, **how), roundonce.run(kernel, threads=1, **how)
+        assert {name: array.tobytes() for name, array in ran.items()} == {
+            name: array.tobytes() for name, array in whole.items()
+        }
+        assert ran.steps == whole.steps
+
+
 def saxpy(blocks, threads=128):
     """A launch that has a thread less than lanes."""
     count = blocks * threads - 1
@@ -101,6 +115,47 @@ def test_what_only_a_run_shows():
     # Bytes of one word, and a word that all read and none writes.
     own = "ld.global.u32 %r5, [%rd1+4000]; mul.wide.u32 %rd3, %r3, 3; add.s64 %rd3, %rd1, %rd3; st.global.u8 [%rd3+7], %r3;"
     assert kernel(own, parts=7)["0"].view(np.uint8)[7 : 7 + 3 * 224 : 3].tolist() == list(range(224))
+
+
+def test_slices(monkeypatch):
+    """What the parts are sent, and that one that was sent too little is sent all."""
+    sent = []
+    shares = roundonce.ray._shares
+
+    def watched(asked, ranges):
+        shared, slices = shares(asked, ranges)
+        all_slices = [{name: (at, len(data)) for name, (at, data) in slices(n).items()} for n in range(len(ranges))]
+        sent.append((dict(shared["args"]), all_slices))
+        return shared, slices
+
+    monkeypatch.setattr(roundonce.ray, "_shares", watched)
+    count = 1 << 16
+    x, table = np.arange(2 * count, dtype=np.uint32).reshape(2, count)
+    # Its own words of the first, any of the second.
+    body = (
+        "ld.param.u64 %rd3, [in]; ld.global.u32 %r5, [%rd2]; and.b32 %r6, %r5, 0xffff; mul.wide.u32 %rd4, %r6, 4;"
+        "add.s64 %rd4, %rd3, %rd4; ld.global.u32 %r6, [%rd4]; add.s32 %r5, %r5, %r6; st.global.u32 [%rd2], %r5;"
+    )
+    text = KERNEL.replace(".param .u32 n)", ".param .u32 n, .param .u64 in)").format(body=body)
+    how = {"grid": count // 256, "block": 256, "args": [x, 0, table]}
+    ran = roundonce.ray.run(text, parts=3, **how)
+    assert ran["0"].tobytes() == (x + table[x & 0xFFFF]).tobytes() and ran["2"].tobytes() == table.tobytes()
+    shared, slices = sent.pop()
+    assert shared["0"] == (None, 4 * count) and shared["2"][1].nbytes == 4 * count
+    at = [part["0"] for part in slices]
+    ends = np.cumsum([size for _, size in at]).tolist()
+    assert [start for start, _ in at] == [0, *ends[:-1]] and ends[-1] == 4 * count
+    # From its own word of the second to the next that is 0: what the counter is compared with says something else.
+    body = (
+        "ld.param.u64 %rd3, [in]; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd3, %rd3, %rd4; mov.u32 %r6, 0;"
+        "L: ld.global.u32 %r5, [%rd3]; add.s64 %rd3, %rd3, 4; add.s32 %r6, %r6, 1; setp.eq.s32 %p2, %r6, 9;"
+        "setp.ne.u32 %p1, %r5, 0; @%p1 bra L; st.global.u32 [%rd2], %r6;"
+    )
+    table[95::96] = table[-1] = 0
+    text = KERNEL.replace(".param .u32 n)", ".param .u32 n, .param .u64 in)").format(body=body)
+    ran = roundonce.ray.run(text, parts=4, **how)
+    assert all(set(part) == {"0", "2"} for part in sent.pop()[1])
+    assert ran["0"].tobytes() == roundonce.run(text, **how)["0"].tobytes()
 
 
 def test_faults():

@@ -344,7 +344,7 @@ impl Prepared {
     /// Bytes of an argument's buffer.
     pub(crate) fn buffer_bytes(&self, arg: usize) -> usize {
         match &self.args[arg] {
-            Arg::Buffer(buffer) => buffer.len(),
+            Arg::Buffer(buffer) | Arg::Slice { bytes: buffer, .. } => buffer.len(),
             Arg::Image(image) => image.data.len(),
             Arg::Bytes(_) | Arg::Scalar(_) | Arg::Sampler(_) => 0,
         }

@@ -484,11 +484,15 @@ pub fn called(place: usize, param: &Param) -> String {
     format!("parameter {place} (`{}`)", param.name)
 }
 
+/// Whether an array for a parameter is a structure passed by value, and no address.
+pub fn is_by_value(param: &Param) -> bool {
+    param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8
+}
+
 /// An array's bytes for a parameter: memory, or the structure that it is passed by value.
 pub fn array_argument<'b>(param: &Param, bytes: impl Into<Cow<'b, [u8]>>) -> Arg {
     let bytes = bytes.into();
-    // A structure passed by value is no address.
-    if param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8 {
+    if is_by_value(param) {
         Arg::Bytes(bytes.into_owned())
     } else {
         Arg::Buffer(match bytes {

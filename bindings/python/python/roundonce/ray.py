@@ -11,7 +11,7 @@ import io
 import json
 import os
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import ray
@@ -25,6 +25,12 @@ Path = Union[str, "os.PathLike[str]"]
 
 SHARD = 1 << 27
 """Results of a shard of a sweep, unless said otherwise: a second or a few. The command's default."""
+
+SLICED = 1 << 16
+"""Bytes of an array of which a part is sent a slice, at least."""
+
+OVERLAP = 1.5
+"""How many times as large as an array all slices of it may be together, at most. Otherwise all parts share it."""
 
 RETRIES = 5
 """How often a shard or a part is begun anew because its worker died."""
@@ -188,12 +194,13 @@ def run(
     trace, whatever the cluster is.
 
     The grid is cut into `parts` ranges of blocks, one for each processor unless told; each is a task of `threads`
-    processors. A task begins with the arrays as they are given, which all share by Ray's object store, and gives back
-    the bytes that it wrote. At most `in_flight` tasks are handed out at a time, twice the cluster's processors unless
-    told. One whose worker died is begun anew. The other arguments are those of `roundonce.run`, each task with a
-    `memory_limit` of its own: beside the arrays, in which written bytes are marked, it has marks of as many bytes, and as
-    many again for what is read of arrays that the kernel writes. `contract` is none or fuse. What observes a whole run
-    in one thread (`exceptions`, `shadow`, `expect`) is not offered.
+    processors. Of a large array a task is sent the range that its blocks are expected to access, where the kernel's code
+    tells that; other arrays all tasks share by Ray's object store. It gives back the bytes that it wrote. A task whose
+    blocks access more of an array is run again with all of them. At most `in_flight` tasks are handed out at a time,
+    twice the cluster's processors unless told. One whose worker died is begun anew. The other arguments are those of
+    `roundonce.run`, each task with a `memory_limit` of its own: beside what it has of the arrays it has marks of as many
+    bytes for what is written, and as many again for what is read of arrays that the kernel writes. `contract` is none or
+    fuse. What observes a whole run in one thread (`exceptions`, `shadow`, `expect`) is not offered.
 
     Parts do not see each other, so a launch whose blocks may depend on one another is refused by a `KernelError` of
     the kind ``"dependence"``, whatever the number of parts: atomics on memory that blocks share, fences, loops that wait
@@ -237,18 +244,23 @@ def run(
         name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).copy()
         for name, array in arrays.items()
     }
-    common = ray.put(asked)
+    shares, slices = _shares(asked, ranges)
+    common, all_of_it = ray.put(shares), None
     task = _run_part.options(num_cpus=threads)
     ran: Dict[int, Dict[str, Any]] = {}
     running: Dict[Any, int] = {}
     next_part, failed = 0, len(ranges)
     while running or next_part < min(len(ranges), failed):
         while next_part < min(len(ranges), failed) and len(running) < limit:
-            running[task.remote(common, *ranges[next_part])] = next_part
+            running[task.remote(common, *ranges[next_part], slices(next_part))] = next_part
             next_part += 1
         for done in ray.wait(list(running))[0]:
             number = running.pop(done)
             part = ray.get(done)
+            if getattr(part["fault"], "kind", "") == "absent":
+                all_of_it = ray.put(asked) if all_of_it is None else all_of_it
+                running[task.remote(all_of_it, *ranges[number], {})] = number
+                continue
             for name, marked, data in part["written"]:
                 _native.copy_part(whole[name], *marked, data)
             part["written"] = [name for name, _, _ in part["written"]]
@@ -260,8 +272,39 @@ def run(
     return Run(left, {name: _like(arrays[name], whole[name]) for name in ran[0]["written"]})
 
 
+Slices = Dict[str, Tuple[int, np.ndarray]]
+"""By array the first byte of a slice, and its bytes."""
+
+
+def _shares(asked: Dict[str, Any], ranges: List[Tuple[int, int]]) -> Tuple[Dict[str, Any], Callable[[int], Slices]]:
+    """The launch with what all parts share, its other arrays without their contents, and each part's slices of these."""
+    footprints = _native.footprints(asked, ranges)
+    given = dict(asked["args"])
+
+    def is_sliced(name: str) -> bool:
+        size, found = given[name][1].nbytes, [part[name] for part in footprints if name in part]
+        together = sum(end - start for start, end in found)
+        return len(found) == len(footprints) and size >= SLICED and together <= OVERLAP * size
+
+    sliced = {name for name in footprints[0] if is_sliced(name)}
+    shared = [(name, (value[0], value[1].nbytes) if name in sliced else value) for name, value in asked["args"]]
+
+    def slices(number: int) -> Slices:
+        found = footprints[number]
+        return {name: (found[name][0], given[name][1][slice(*found[name])]) for name in sliced}
+
+    return {**asked, "args": shared}, slices
+
+
 @ray.remote(max_retries=RETRIES)
-def _run_part(asked: Dict[str, Any], first: int, end: int) -> Dict[str, Any]:
+def _run_part(asked: Dict[str, Any], first: int, end: int, slices: Slices) -> Dict[str, Any]:
+    def argument(name: str, value: Any) -> Any:
+        if name not in slices:
+            return value
+        (format, size), (start, data) = value, slices[name]
+        return format, data, start, size
+
+    asked = {**asked, "args": [(name, argument(name, value)) for name, value in asked["args"]]}
     try:
         return _native.run_part(asked, first, end)
     except _native.Error as error:

@@ -84,16 +84,24 @@ impl Interpreter<'_> {
         let sized = |name: &str, size: u64| {
             format!("{bytes} bytes at {address:#x} lie outside the {name} memory of {size} bytes")
         };
+        let mut kind = FaultKind::Access;
         let message = match space {
             Space::Shared => sized("shared", self.shared_bytes()),
             Space::Local => sized("local", self.code.kernel.local_bytes.into()),
             Space::Param => sized("parameter", self.config.param_bytes),
             _ => {
-                let place = self.global.layout.describe(address);
-                format!("{bytes} bytes at {address:#x} lie outside every buffer: {place}")
+                let layout = &self.global.layout;
+                let place = layout.describe(address);
+                // The first of its bytes may be there.
+                if layout.is_absent(address) || layout.is_absent(address.saturating_add(u64::from(bytes) - 1)) {
+                    kind = FaultKind::Absent;
+                    format!("{bytes} bytes at {address:#x} are not among those that are given: {place}")
+                } else {
+                    format!("{bytes} bytes at {address:#x} lie outside every buffer: {place}")
+                }
             }
         };
-        Fault::at(FaultKind::Access, lane, message)
+        Fault::at(kind, lane, message)
     }
 
     pub(super) fn shared_bytes(&self) -> u64 {

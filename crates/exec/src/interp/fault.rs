@@ -21,6 +21,8 @@ pub enum FaultKind {
     Deadlock,
     /// Two threads' accesses to shared memory are not ordered.
     Race,
+    /// An access to bytes of a buffer of which only others are given.
+    Absent,
     /// The launch's blocks may depend on each other: it is not run in parts.
     Dependence,
     /// Another thread stopped it.

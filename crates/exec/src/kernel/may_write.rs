@@ -38,6 +38,10 @@ impl Origins {
             },
         ))
     }
+    /// Whether an address may be that of a byte of a parameter's buffer.
+    pub(crate) fn may_be_in(&self, address: Operand, param: usize) -> bool {
+        MayWrite(self.address(address)).param(param)
+    }
     fn address(&self, address: Operand) -> u64 {
         match address {
             Operand::Reg(reg) if self.0[reg.0 as usize] != 0 => self.0[reg.0 as usize],

@@ -136,6 +136,8 @@ pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000;
 pub(crate) const WINDOW: u64 = 0x0100_0000;
 /// Buffers and variables start here.
 const GLOBAL_BASE: u64 = 0x1000_0000;
+/// What segments are aligned to, at least.
+pub(crate) const BUFFER_ALIGN: u64 = 256;
 /// Unmapped bytes between segments, so that an access past the end faults.
 const GAP: u64 = 0x1000;
 
@@ -146,6 +148,8 @@ pub(crate) struct Segment {
     pub(crate) bytes: u64,
     pub(crate) name: String,
     pub(crate) writable: bool,
+    /// All addresses of the buffer, of which only these bytes may be given.
+    pub(crate) whole: Range<u64>,
 }
 
 /// The segments by address.
@@ -156,6 +160,9 @@ pub(crate) struct Layout {
 }
 
 impl Segment {
+    fn new(base: u64, bytes: u64, name: &str, writable: bool) -> Segment {
+        Segment { base, bytes, name: name.to_owned(), writable, whole: base..base.saturating_add(bytes) }
+    }
     /// The offset of an access that lies inside.
     #[inline]
     fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
@@ -173,38 +180,50 @@ impl Layout {
     }
     /// A new segment behind the others; its address.
     pub(crate) fn add(&mut self, name: &str, bytes: u64, align: u64, writable: bool) -> u64 {
-        let align = align.max(256);
+        let align = align.max(BUFFER_ALIGN);
         let from = self.end.max(GLOBAL_BASE);
         let base = from.saturating_add(GAP).next_multiple_of(align);
         self.end = base.saturating_add(bytes);
-        self.segments.push(Segment { base, bytes, name: name.to_owned(), writable });
+        self.segments.push(Segment::new(base, bytes, name, writable));
         base
     }
     /// A nameless segment at an address behind all others.
     pub(crate) fn add_at(&mut self, base: u64, bytes: u64) {
         self.end = base.saturating_add(bytes);
-        self.segments.push(Segment { base, bytes, name: String::new(), writable: true });
+        self.segments.push(Segment::new(base, bytes, "", true));
+    }
+    /// Leaves so many bytes of the last segment, from one on.
+    pub(crate) fn slice(&mut self, at: u64, bytes: u64) {
+        if let Some(last) = self.segments.last_mut() {
+            (last.base, last.bytes) = (last.whole.start + at, bytes);
+        }
+    }
+    /// Whether an address is in a buffer, but not among the bytes of it that are given.
+    pub(crate) fn is_absent(&self, address: u64) -> bool {
+        let mut all = self.segments.iter();
+        all.any(|segment| segment.whole.contains(&address) && segment.offset(address, 1).is_none())
     }
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
     /// An address relative to the nearest segment, for messages.
     pub(crate) fn describe(&self, address: u64) -> String {
-        let distance = |segment: &Segment| {
-            if address < segment.base {
-                segment.base - address
+        let distance = |Segment { whole, .. }: &Segment| {
+            if address < whole.start {
+                whole.start - address
             } else {
-                (address - segment.base).saturating_sub(segment.bytes.saturating_sub(1))
+                address.saturating_sub(whole.end.saturating_sub(1).max(whole.start))
             }
         };
         let named = self.segments.iter().filter(|segment| !segment.name.is_empty());
         let Some(nearest) = named.min_by_key(|segment| distance(segment)) else {
             return "there is no buffer".to_owned();
         };
-        let Segment { base, bytes, name, .. } = nearest;
+        let Segment { name, whole: Range { start: base, end }, .. } = nearest;
+        let bytes = end - base;
         let position = if address < *base {
             format!("{} bytes before", base - address)
-        } else if address - base < *bytes {
+        } else if address - base < bytes {
             format!("at byte {} of", address - base)
         } else {
             format!("{} bytes past the end of", address - base - bytes)

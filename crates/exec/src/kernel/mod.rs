@@ -22,8 +22,8 @@ pub(crate) use machine::Machine;
 pub(crate) use may_write::{MayWrite, Origins};
 pub use memory::Buffer;
 pub(crate) use memory::{
-    Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView, mix,
-    read_element, write_element,
+    BUFFER_ALIGN, Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView,
+    mix, read_element, write_element,
 };
 pub(crate) use waits::Wait;
 

@@ -137,10 +137,31 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// Memory: the parameter receives its address, the report its contents afterwards.
     Buffer(Buffer),
+    /// Some bytes of a buffer, for blocks that access no others ([`footprints`](Launch::footprints)). The parameter receives the address
+    /// that the whole buffer would have, the report these bytes afterwards. An access to the others is a fault, [`FaultKind::Absent`].
+    Slice {
+        /// The bytes that are given.
+        bytes: Buffer,
+        /// Where in the buffer they begin: a multiple of 256, what buffers are aligned to, so that accesses are aligned as in all of it.
+        at: u64,
+        /// How many bytes the buffer has.
+        of: u64,
+    },
     /// An image: the parameter receives its handle, the report its contents afterwards.
     Image(Image),
     /// A sampler.
     Sampler(Sampler),
+}
+
+impl Arg {
+    /// How many bytes the buffer has that it is.
+    pub(super) fn buffer_bytes(&self) -> Option<u64> {
+        match self {
+            Arg::Buffer(buffer) => Some(buffer.len() as u64),
+            Arg::Slice { of, .. } => Some(*of),
+            _ => None,
+        }
+    }
 }
 
 /// A kernel with its grid, arguments and options.

@@ -5,13 +5,16 @@ use super::api::{Arg, Engine, Options, RunError};
 use super::bytes::Bytes;
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
-    Buffer, Image, LANES, LOCAL_WINDOW, LaunchConfig, Layout, MayWrite, Origins, PARAM_WINDOW, PlacedImage,
-    SHARED_WINDOW, THREADS, WINDOW, handle, image_parameters, read_element, write_element,
+    BUFFER_ALIGN, Buffer, Image, LANES, LOCAL_WINDOW, LaunchConfig, Layout, MayWrite, Origins, PARAM_WINDOW,
+    PlacedImage, SHARED_WINDOW, THREADS, WINDOW, handle, image_parameters, read_element, write_element,
 };
 use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Variable};
 
 /// CUDA's limits of a grid's axes.
 const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+
+/// Bytes of a buffer of which a slice is given, at most: addresses of many such do not overflow.
+const LARGEST: u64 = 1 << 48;
 
 /// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
 const SHARED_ALIGN: u32 = 128;
@@ -113,9 +116,7 @@ impl GlobalMemory {
         let mut buffer_bytes = vec![0; kernel.params.len()];
         let shared = SharedArguments::of(kernel, &args)?;
         for (index, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
-            if let Arg::Buffer(buffer) = &arg {
-                buffer_bytes[index] = buffer.len() as u64;
-            }
+            buffer_bytes[index] = arg.buffer_bytes().unwrap_or(0);
             let arg = match (param.passing, arg) {
                 (Passing::Shared, Arg::Scalar(_)) => Arg::Scalar(shared.offsets[index].into()),
                 (_, arg) => arg,
@@ -187,14 +188,29 @@ impl GlobalMemory {
             _ if param.passing == Passing::Shared && !matches!(arg, Arg::Scalar(_)) => {
                 Err(format!("`{}` is shared memory: a number of bytes is wanted", param.name))
             }
-            Arg::Buffer(_) if param.passing == Passing::Value => {
+            Arg::Buffer(_) | Arg::Slice { .. } if param.passing == Passing::Value => {
                 Err(format!("`{}` is a value, not a buffer", param.name))
             }
             Arg::Buffer(buffer) => {
                 self.args.push(Some(index));
                 self.written.push(written);
                 let size = buffer.len() as u64;
-                Ok(self.add(&param.name, buffer.into_words(), size, 256, true).to_le_bytes().to_vec())
+                Ok(self.add(&param.name, buffer.into_words(), size, BUFFER_ALIGN, true).to_le_bytes().to_vec())
+            }
+            Arg::Slice { bytes, at, of } => {
+                let given = bytes.len() as u64;
+                let is_inside = at.checked_add(given).is_some_and(|end| end <= of);
+                if !at.is_multiple_of(BUFFER_ALIGN) || !is_inside || of > LARGEST {
+                    return Err(format!(
+                        "`{}`: bytes {at} to {given} further on of {of} are no slice of it",
+                        param.name
+                    ));
+                }
+                self.args.push(Some(index));
+                self.written.push(written);
+                let address = self.add(&param.name, bytes.into_words(), of, BUFFER_ALIGN, true);
+                self.layout.slice(at, given);
+                Ok(address.to_le_bytes().to_vec())
             }
             Arg::Scalar(_) if param.passing == Passing::Buffer => {
                 Err(format!("`{}` is a buffer, not a number", param.name))
@@ -226,7 +242,7 @@ impl GlobalMemory {
         self.written.push(written);
         let segment = self.words.len();
         let size = data.len() as u64;
-        let base = self.add(&param.name, data.into_words(), size, 256, true);
+        let base = self.add(&param.name, data.into_words(), size, BUFFER_ALIGN, true);
         self.images.push(PlacedImage { name: param.name.clone(), extents, element, sampler, base, segment });
         Ok(handle(self.images.len() - 1).to_le_bytes().to_vec())
     }
@@ -302,8 +318,8 @@ impl GlobalMemory {
         let accesses = segments.map(|(index, (segment, argument))| Accesses {
             name: segment.name.clone(),
             argument: *argument,
-            written: of(0, index),
-            read: of(1, index),
+            written: of(0, index).behind(segment.base - segment.whole.start),
+            read: of(1, index).behind(segment.base - segment.whole.start),
         });
         accesses.collect()
     }
@@ -359,7 +375,7 @@ impl GlobalMemory {
 
 /// Which arguments are memory.
 pub(super) fn are_memory(args: &[Arg]) -> Vec<bool> {
-    args.iter().map(|arg| matches!(arg, Arg::Buffer(_) | Arg::Image(_))).collect()
+    args.iter().map(|arg| matches!(arg, Arg::Buffer(_) | Arg::Slice { .. } | Arg::Image(_))).collect()
 }
 
 /// As many arguments as parameters.
@@ -383,7 +399,9 @@ pub(super) fn check_memory(
     (workers, copies): (usize, u64),
 ) -> Result<u64, RunError> {
     let buffers = args.iter().map(|arg| match arg {
-        Arg::Buffer(buffer) | Arg::Image(Image { data: buffer, .. }) => buffer.len() as u64,
+        Arg::Buffer(buffer) | Arg::Slice { bytes: buffer, .. } | Arg::Image(Image { data: buffer, .. }) => {
+            buffer.len() as u64
+        }
         _ => 0,
     });
     let variables = program.variables.iter().map(|variable| variable.size);

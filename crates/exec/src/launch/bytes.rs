@@ -44,6 +44,11 @@ impl Bytes {
         bytes
     }
 
+    /// The same of a memory that begins so many bytes earlier, a multiple of 64.
+    pub(super) fn behind(self, bytes: u64) -> Bytes {
+        if self.is_empty() { self } else { Bytes { start: self.start + bytes, end: self.end + bytes, ..self } }
+    }
+
     /// Those whose byte is not zero.
     pub(super) fn marked(marks: &[u32]) -> Bytes {
         let Some(first) = marks.iter().position(|&word| word != 0) else { return Bytes::default() };

@@ -1,12 +1,14 @@
 //! The public interface: a launch, its options, its report.
 //!
 //! The top floor: it lays out memory (`arguments`), and gives batches of thread blocks to workers (`workers`), each of
-//! which has an [interpreter](crate::interp). `part` runs some of the blocks and says what they accessed (`marks`, `bytes`, `accesses`).
+//! which has an [interpreter](crate::interp). `part` runs some of the blocks and says what they accessed (`marks`, `bytes`,
+//! `accesses`); `footprint` guesses that before they run.
 
 mod accesses;
 mod api;
 mod arguments;
 mod bytes;
+mod footprint;
 mod marks;
 mod part;
 mod shadow;

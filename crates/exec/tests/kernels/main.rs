@@ -2,6 +2,7 @@
 
 mod cases;
 mod parts;
+mod slices;
 
 use roundonce_exec::{Engine, Options};
 

@@ -125,7 +125,7 @@ fn by_the_interpreter_traced() {
 
 /// A kernel of one buffer, `out`, with the block's number in %r1, the thread's in %r2 and in the grid in %r3, and the address of
 /// its own word in %rd2.
-fn program(body: &str) -> Program {
+pub(crate) fn program(body: &str) -> Program {
     let text = format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.global .align 4 .b8 counter[64];\n\
          .visible .entry k(.param .u64 out, .param .u64 in)\n{{\n\
@@ -139,7 +139,7 @@ fn program(body: &str) -> Program {
     roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
 }
 
-fn launch(program: &Program, grid: u32, options: Options) -> Launch<'_> {
+pub(crate) fn launch(program: &Program, grid: u32, options: Options) -> Launch<'_> {
     let args = vec![Arg::Buffer(Buffer::zeros(4096)), Arg::Buffer(Buffer::from_words((0..1024).collect()))];
     Launch { program, entry: None, grid: [grid, 1, 1], block: [32, 1, 1], args, dynamic_shared: 0, options }
 }
