@@ -66,9 +66,9 @@ pub(super) enum Access {
     StoreOnes,
 }
 
-/// An instruction that accesses memory. For global memory the frame holds its inline cache, three words: the segment's
-/// base address, the number of aligned positions in the segment where an access may start, and the distance from the
-/// program's addresses to the host's.
+/// An instruction that accesses memory. For global memory the frame holds its inline cache, four words: the segment's
+/// base address, the number of aligned positions in the segment where the access may start for all lanes, the distance from the
+/// program's addresses to the host's, and the number of positions where it may start for one lane.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct AccessSite {
     /// The inline cache's offset in the frame.

@@ -319,10 +319,12 @@ impl CodeInstance {
     }
     /// Writes a site's inline cache into the frame, for this run's segments.
     fn refresh_cache(&mut self, site: usize, segments: &[SegmentView]) {
-        let AccessSite { cache, span, align, .. } = self.code.sites[site];
+        let AccessSite { cache, span, align, length, .. } = self.code.sites[site];
         let Some(segment) = self.cached[site].map(|segment| segments[segment]) else { return };
+        let positions = |bytes: u64| (segment.bytes - bytes) / u64::from(align) + 1;
         self.set(cache, segment.base);
-        self.set(cache + 8, (segment.bytes - span) / u64::from(align) + 1);
+        self.set(cache + 8, positions(span));
         self.set(cache + 16, segment.host.wrapping_sub(segment.base));
+        self.set(cache + 24, positions(length.min(span)));
     }
 }

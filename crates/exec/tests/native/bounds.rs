@@ -182,3 +182,104 @@ fn loads_checked_together_and_one_by_one() {
         Case::line(&program, "k", 16, 256, args.into()).hold(&format!("{few} not loading, {beyond} more"));
     }
 }
+
+/// A kernel of blocks of 32 × 4 and 16 × 8 threads for each body, which runs where the thread is inside a plane of `w` × `h` elements by so
+/// much: what lies outside has no memory where its lanes are inactive.
+fn planes(bodies: &[(&str, u32)]) -> String {
+    let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (number, (body, border)) in bodies.iter().enumerate() {
+        write!(
+            text,
+            ".visible .entry k{number}(.param .u64 in, .param .u64 out, .param .u32 w, .param .u32 h)\n{{\n\
+             .reg .pred %p<6>; .reg .f32 %f<10>; .reg .f64 %d<6>; .reg .b32 %r<20>; .reg .b64 %rd<20>;\n\
+             ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; ld.param.u32 %r1, [w]; ld.param.u32 %r2, [h];\n\
+             mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x; mad.lo.s32 %r6, %r3, %r4, %r5;\n\
+             mov.u32 %r3, %ctaid.y; mov.u32 %r4, %ntid.y; mov.u32 %r5, %tid.y; mad.lo.s32 %r7, %r3, %r4, %r5;\n\
+             sub.s32 %r8, %r1, {border}; sub.s32 %r9, %r2, {border}; setp.lt.s32 %p1, %r6, {border}; setp.lt.s32 %p2, %r7, {border};\n\
+             or.pred %p1, %p1, %p2; setp.ge.s32 %p2, %r6, %r8; or.pred %p1, %p1, %p2; setp.ge.s32 %p2, %r7, %r9;\n\
+             or.pred %p1, %p1, %p2;\n{}\nE: ret;\n}}\n",
+            body.replace("A;", ADDRESSES)
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// Where a thread's elements are, and those in the lines before and behind.
+const ADDRESSES: &str = "mad.lo.s32 %r10, %r7, %r1, %r6; mul.wide.s32 %rd3, %r10, 4; mul.wide.s32 %rd13, %r10, 8;
+    add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3; mul.wide.s32 %rd6, %r1, 4; sub.s64 %rd7, %rd4, %rd6;
+    add.s64 %rd8, %rd4, %rd6; add.s64 %rd14, %rd1, %rd13; add.s64 %rd15, %rd2, %rd13;";
+
+#[test]
+fn inactive_lanes_out_of_bounds() {
+    let bodies = [
+        // Neighbours behind a branch, of 4 and of 8 bytes; under a guard; and a store alone.
+        (
+            "@%p1 bra E; A; ld.global.f32 %f1, [%rd4+-4]; ld.global.f32 %f2, [%rd4+4]; ld.global.f32 %f3, [%rd7]; ld.global.f32 %f4, [%rd8];\n\
+             add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f4; fma.rn.f32 %f1, %f1, %f3, %f4; st.global.f32 [%rd5], %f1;",
+            1,
+        ),
+        (
+            "@%p1 bra E; A; ld.global.f64 %d1, [%rd14]; ld.global.f64 %d2, [%rd14+8]; add.f64 %d1, %d1, %d2; st.global.f64 [%rd15], %d1;",
+            1,
+        ),
+        (
+            "A; mov.f32 %f1, 0f3F800000; @!%p1 ld.global.f32 %f1, [%rd7]; @!%p1 ld.global.f32 %f2, [%rd8]; @!%p1 st.global.f32 [%rd5], %f1;",
+            1,
+        ),
+        ("@%p1 bra E; A; st.global.f32 [%rd5], 0f3F800000;", 0),
+        ("@%p1 bra E; A; ld.global.f32 %f1, [%rd4]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd5], %f1;", 0),
+        // Loads that lanes share, and pairs: they go to the interpreter at the edges.
+        (
+            "@%p1 bra E; A; mul.wide.s32 %rd9, %r7, 4; add.s64 %rd9, %rd1, %rd9; ld.global.f32 %f1, [%rd9+-4]; st.global.f32 [%rd5], %f1;",
+            1,
+        ),
+    ];
+    let program = lowered(&planes(&bodies));
+    let buffer =
+        |bytes: usize| Arg::Buffer(Buffer::from_words((0..bytes as u32 / 4).map(|n| 0x3f80_0000 + n * 77).collect()));
+    for (number, (body, _)) in bodies.iter().enumerate() {
+        let element = if body.contains("f64") { 8 } else { 4 };
+        let entry = format!("k{number}");
+        let mut least: f64 = 1.0;
+        let (wide, tall, rows) = ([32, 4, 1], [8, 16, 1], [16, 8, 1]);
+        for (w, h, block) in
+            [(96, 40, wide), (97, 41, wide), (64, 1, wide), (33, 9, rows), (96, 40, rows), (96, 40, tall)]
+        {
+            let grid = [(w as u32).div_ceil(block[0]), (h as u32).div_ceil(block[1]), 1];
+            let bytes = w * h * element;
+            let args = vec![buffer(bytes), buffer(bytes), Arg::Scalar(w as u64), Arg::Scalar(h as u64)];
+            let case = Case { grid, block, ..Case::line(&program, &entry, 1, 32, args) };
+            let share = case.hold(&format!("{body}: {w} × {h}"));
+            least = if h > 9 { least.min(share) } else { least };
+            // An active lane out of bounds is the same error: where the first lane is, and where the last one is.
+            for side in [0, 1] {
+                let mut short = Case {
+                    args: case.args.clone(),
+                    ..Case { grid, block, ..Case::line(&program, &entry, 1, 32, Vec::new()) }
+                };
+                short.args[side] = buffer(bytes.saturating_sub(2 * w * element));
+                short.hold(&format!("{body}: {w} × {h}, too short"));
+            }
+        }
+        assert!(!has_native() || least > 0.95, "{body}: {least} native");
+    }
+    // A compiler's code, whose tiles have two lines: nothing but the tile that fills the caches goes to the interpreter.
+    let text = include_str!("../../benches/suite.ptx");
+    let (w, h) = (512, 256);
+    let run = |text: &str, bytes: usize, what: &str| {
+        let program = lowered(text);
+        let mut args = vec![Arg::Scalar(w), Arg::Scalar(h), Arg::Scalar(0x3f00_0000), Arg::Scalar(0x3e00_0000)];
+        args.extend([buffer(bytes), buffer(4 * (w * h) as usize)]);
+        let case = Case { grid: [16, 32, 1], block: [32, 8, 1], ..Case::line(&program, "stencil", 1, 32, args) };
+        (case.hold(what), case.run(Engine::Interpreter, 1).0.is_ok())
+    };
+    let (share, _) = run(text, 4 * (w * h) as usize, "a stencil");
+    assert!(!has_native() || share > 0.999, "{share} native");
+    // Of the active lanes of a tile at the edge the last few alone are out of bounds, or the first few.
+    assert!(!run(text, 4 * (255 * 512 + 505), "a stencil whose buffer ends too early").1);
+    // From the last line to the first, so that the caches are filled before.
+    let shifted = text.replace("mov.u32 \t%r9, %ctaid.y;", "mov.u32 %r9, %ctaid.y; sub.s32 %r9, 31, %r9;");
+    let shifted = shifted.replace("[%rd8];", "[%rd8+-32];");
+    assert!(!run(&shifted, 4 * (w * h) as usize, "a stencil that begins before its buffer").1);
+}

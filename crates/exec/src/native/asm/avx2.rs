@@ -538,6 +538,12 @@ impl Asm {
                 };
                 self.append(Instruction::with3(code, to, T, from)?);
             }
+            // What inactive lanes would read may lie outside of the segment.
+            K::VEX_Vmovups_ymm_ymmm256 | K::VEX_Vmovupd_ymm_ymmm256 if i.zeroing_masking() => {
+                let (to, from) = (vector_of(&i, 0)?, memory_of(&i)?);
+                self.load_mask(mask)?;
+                self.append(Instruction::with3(K::VEX_Vmaskmovps_ymm_ymm_m256, to, T, from)?);
+            }
             // The frame is this code's alone.
             K::VEX_Vmovaps_ymmm256_ymm | K::VEX_Vmovapd_ymmm256_ymm => {
                 let (to, from) = (memory_of(&i)?, vector_of(&i, 1)?);

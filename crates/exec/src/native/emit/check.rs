@@ -5,14 +5,16 @@ use super::super::frame::{Access, AccessSite};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
+use crate::native::alloc::Allocation;
 use crate::native::region::{ProgramPoint, Region};
 use crate::native::shape::{Shapes, VectorShape};
-use iced_x86::{Code, Instruction, Register};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
+const RDX: Register = Register::RDX;
 
 /// Loads that are checked together lie within so many bytes.
 const MAX_GROUP: i64 = 4096;
@@ -142,7 +144,10 @@ impl Emitter<'_> {
                 self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
                 rotate(self);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
-                self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site);
+                match self.active_mask.filter(|_| self.may_check_active()) {
+                    Some(mask) => self.check_active(mask, site, number, address, from.into()),
+                    None => self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site),
+                }
                 self.set_host_address(site, Some(number));
                 if access == Access::Load {
                     self.prefetch(from.into(), span);
@@ -151,6 +156,75 @@ impl Emitter<'_> {
             _ => return Err(EmitError::Unsupported),
         }
         Ok(())
+    }
+    /// Whether the access at hand, by some lanes, is checked for these alone where the check of all of them fails: of one element each, side by
+    /// side within each vector, in order from the first lane to the last. It is masked then.
+    pub(super) fn may_check_active(&self) -> bool {
+        let (address, bytes, is_vector) = match self.launch.code.blocks[self.point.block].insts[self.point.at].op {
+            Op::Load { d, bytes, address, .. } => {
+                let &[Some(d)] = &d[..] else { return false };
+                let is_there = matches!(self.allocations[d.0 as usize], Allocation::Vectors(_) | Allocation::Folded);
+                (*address, *bytes, is_there && self.width(d).bits() == bytes * 8)
+            }
+            Op::Store { values, width, bytes, address, .. } => {
+                (*address, *bytes, values.len() == 1 && width.bits() == bytes * 8)
+            }
+            _ => return false,
+        };
+        let is_possible = self.active_mask.is_some()
+            && !self.shapes.divergent
+            && self.shapes.machine != Machine::Neon
+            && !self.groups.contains_key(&self.point);
+        let pattern = self.shapes.pattern(self.pattern_of(address));
+        let vector = self.lanes_of(Width::holding(bytes * 8));
+        is_possible
+            && is_vector
+            && bytes >= 4
+            && pattern.is_sorted()
+            && pattern.chunks(vector).all(|lanes| lanes.windows(2).all(|pair| pair[1] - pair[0] == bytes.into()))
+    }
+    /// Behind the comparison for all lanes: where it failed, checks the first active lane and the last. `from` is where the first lane's
+    /// access starts, from the number on. Uses RDX.
+    fn check_active(&mut self, mask: i64, site: usize, number: Register, address: Operand, from: i64) {
+        let AccessSite { cache, align, .. } = self.frame.sites[site];
+        let pattern = self.shapes.pattern(self.pattern_of(address));
+        let offsets: Vec<u8> = pattern.iter().flat_map(|number| ((number - pattern[0]) as i32).to_le_bytes()).collect();
+        let offsets = self.frame.constant(offsets);
+        let compare = |emit: &mut Self, from: MemoryOperand, limit: i64| {
+            emit.asm.rm(Code::Lea_r64_m, RAX, from);
+            emit.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
+            if align > 1 {
+                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
+            }
+            emit.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, limit));
+        };
+        let [fits, fails] = [(); 2].map(|()| self.asm.label());
+        let count = self.mask_words();
+        self.asm.jump(Code::Jb_rel32_64, fits);
+        for (scan, backwards) in [(Code::Bsf_r64_rm64, false), (Code::Bsr_r64_rm64, true)] {
+            let found = self.asm.label();
+            for place in 0..count {
+                let word = if backwards { count - 1 - place } else { place };
+                let next = self.asm.label();
+                self.asm.rm(scan, RDX, at(FRAME, mask + 8 * word));
+                self.asm.jump(Code::Je_rel32_64, next);
+                let offset = MemoryOperand::with_base_index_scale_displ_size(FRAME, RDX, 4, offsets + 256 * word, 1);
+                self.asm.rm(Code::Movsxd_r64_rm32, RDX, offset);
+                self.asm.jump(Code::Jmp_rel32_64, found);
+                self.asm.bind(next);
+            }
+            // No lane is active.
+            self.asm.jump(Code::Jmp_rel32_64, fits);
+            self.asm.bind(found);
+            let lane = MemoryOperand::with_base_index_scale_displ_size(number, RDX, 1, from, 1);
+            compare(self, lane, cache + 24);
+            self.asm.jump(Code::Jae_rel32_64, fails);
+        }
+        self.asm.jump(Code::Jmp_rel32_64, fits);
+        self.asm.bind(fails);
+        compare(self, at(number, from), cache + 8);
+        self.side_exit(Code::Jmp_rel32_64, DeoptReason::CacheMiss, site);
+        self.asm.bind(fits);
     }
     /// Asks for what tiles behind this one will load from the host address in RAX: a tile's code is too long for the
     /// processor to look that far ahead.

@@ -33,6 +33,8 @@ pub(super) struct PartLoad {
     pub(super) address: Operand,
     pub(super) offset: i64,
     pub(super) bytes: u32,
+    /// The lanes that are loaded, where others may be out of bounds.
+    pub(super) mask: Option<i64>,
 }
 
 impl Emitter<'_> {
@@ -109,8 +111,9 @@ impl Emitter<'_> {
             if width == Width::Pred {
                 return Err(EmitError::Unsupported);
             }
+            let load = PartLoad { address, offset, bytes, mask: self.active_mask.filter(|_| self.may_check_active()) };
             if self.allocations[d.0 as usize] == Allocation::Folded {
-                self.folded = Some(PartLoad { address, offset, bytes });
+                self.folded = Some(load);
                 continue;
             }
             if self.is_general(d) {
@@ -130,7 +133,7 @@ impl Emitter<'_> {
                     self.write_back(d, part, to);
                     continue;
                 }
-                self.load_part(to, PartLoad { address, offset, bytes }, width, part)?;
+                self.load_part(to, load, width, part)?;
                 self.write_back(d, part, to);
             }
         }
@@ -138,13 +141,13 @@ impl Emitter<'_> {
     }
     /// A part of a load whose lanes lie side by side.
     pub(super) fn contiguous_part(&self, load: PartLoad, width: Width, part: Part) -> Option<MemoryOperand> {
-        let PartLoad { address, offset, bytes } = load;
+        let PartLoad { address, offset, bytes, mask } = load;
         let (access, first, _) = self.access_pattern(address, width, bytes, part);
-        (access == AccessPattern::Contiguous).then(|| at(RAX, offset + first))
+        (access == AccessPattern::Contiguous && mask.is_none()).then(|| at(RAX, offset + first))
     }
-    /// Loads a part of elements of 4 or 8 bytes, from the host address in RAX. Uses E and K2.
+    /// Loads a part of elements of 4 or 8 bytes, from the host address in RAX. Uses E, K1 and K2.
     pub(super) fn load_part(&mut self, to: Register, load: PartLoad, width: Width, part: Part) -> EmitResult {
-        let PartLoad { address, offset, bytes } = load;
+        let PartLoad { address, offset, bytes, mask } = load;
         let (access, first, offsets) = self.access_pattern(address, width, bytes, part);
         let from = at(RAX, offset + first);
         match access {
@@ -154,7 +157,11 @@ impl Emitter<'_> {
             }
             AccessPattern::Contiguous => {
                 let code = by(width, Code::EVEX_Vmovups_zmm_k1z_zmmm512, Code::EVEX_Vmovupd_zmm_k1z_zmmm512);
-                self.asm.rm(code, to, from);
+                let decorators = mask.map_or_else(Decorators::default, |mask| {
+                    self.load_mask(mask, width, part, Register::K1);
+                    Decorators::zeroing(Register::K1)
+                });
+                self.asm.vector(Instruction::with2(code, to, from), decorators);
             }
             AccessPattern::Gather => {
                 if bytes == 4
