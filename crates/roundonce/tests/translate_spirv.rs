@@ -126,7 +126,7 @@ fn write_launch(folder: &Path, case: &Case, ready: &Ready, text: &str, given: &[
             Arg::Buffer(buffer) => ("buffer", buffer.to_bytes()),
             Arg::Scalar(bits) => ("scalar", bits.to_le_bytes().to_vec()),
             Arg::Bytes(bytes) => ("bytes", bytes.clone()),
-            Arg::Image(_) | Arg::Sampler(_) => continue,
+            Arg::Slice { .. } | Arg::Image(_) | Arg::Sampler(_) => continue,
         };
         std::fs::write(folder.join(format!("{place}.bin")), bytes).unwrap();
         let param = ready.kernel().params.get(place);

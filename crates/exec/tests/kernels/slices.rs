@@ -83,7 +83,7 @@ fn footprint(body: &str) -> [Option<Range<u64>>; 2] {
     let mut all = Vec::new();
     for &engine in Engine::native().iter().chain(&[Engine::Interpreter]) {
         let launch = launch(&program, 32, Options { engine, ..Options::default() });
-        let footprints = launch.footprints(&[8..16]).unwrap();
+        let footprints = launch.footprints(std::slice::from_ref(&(8..16))).unwrap();
         let whole = launch.clone().run_part(8..16).unwrap();
         let part = sliced(&launch, &footprints[0]).run_part(8..16).unwrap();
         assert_eq!(same(&whole, &part, &footprints[0]), Some(true), "{body}: {footprints:?}");
@@ -136,7 +136,7 @@ fn what_is_expected() {
     let program = program(WORD);
     let mut launch = launch(&program, 4, Options::default());
     launch.grid = [4, 2, 2];
-    let of = |blocks: Range<u64>| launch.footprints(&[blocks]).unwrap()[0][0].clone();
+    let of = |blocks: Range<u64>| launch.footprints(std::slice::from_ref(&blocks)).unwrap()[0][0].clone();
     assert_eq!([of(1..3), of(5..6), of(2..6), of(0..0)].map(Option::unwrap), [0..384, 0..256, 0..512, 0..128]);
 }
 
@@ -150,7 +150,7 @@ fn what_is_absent() {
     let program = program(body);
     for &engine in Engine::native().iter().chain(&[Engine::Interpreter]) {
         let launch = launch(&program, 7, Options { engine, ..Options::default() });
-        let footprints = launch.footprints(&[2..4]).unwrap();
+        let footprints = launch.footprints(std::slice::from_ref(&(2..4))).unwrap();
         let fault = sliced(&launch, &footprints[0]).run_part(2..4).unwrap().outcome.unwrap_err();
         assert_eq!((fault.kind, fault.thread), (FaultKind::Absent, Some(([2, 0, 0], [0; 3]))), "{engine:?}");
         let given =
