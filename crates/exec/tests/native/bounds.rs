@@ -275,7 +275,9 @@ fn inactive_lanes_out_of_bounds() {
         (case.hold(what), case.run(Engine::Interpreter, 1).0.is_ok())
     };
     let (share, _) = run(text, 4 * (w * h) as usize, "a stencil");
-    assert!(!has_native() || share > 0.999, "{share} native");
+    // AArch64 has no loads under masks.
+    let least = if cfg!(target_arch = "x86_64") { 0.999 } else { 0.9 };
+    assert!(!has_native() || share > least, "{share} native");
     // Of the active lanes of a tile at the edge the last few alone are out of bounds, or the first few.
     assert!(!run(text, 4 * (255 * 512 + 505), "a stencil whose buffer ends too early").1);
     // From the last line to the first, so that the caches are filled before.
