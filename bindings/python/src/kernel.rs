@@ -356,7 +356,7 @@ impl Prepared {
     pub(crate) fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
         Prepared::of(py, asked, true)
     }
-    /// The same, where asked for with the lengths of arrays alone.
+    /// The same; without `contents` buffers have their lengths alone.
     pub(crate) fn of(py: Python<'_>, asked: Asked<'_>, contents: bool) -> PyResult<Prepared> {
         let ready = asked.ready(py)?;
         let kernel = ready.kernel();

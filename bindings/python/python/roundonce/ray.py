@@ -257,6 +257,8 @@ def run(
         for done in ray.wait(list(running))[0]:
             number = running.pop(done)
             part = ray.get(done)
+            if number > failed:
+                continue
             if getattr(part["fault"], "kind", "") == "absent":
                 all_of_it = ray.put(asked) if all_of_it is None else all_of_it
                 running[task.remote(all_of_it, *ranges[number], {})] = number

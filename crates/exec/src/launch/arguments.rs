@@ -201,10 +201,8 @@ impl GlobalMemory {
                 let given = bytes.len() as u64;
                 let is_inside = at.checked_add(given).is_some_and(|end| end <= of);
                 if !at.is_multiple_of(BUFFER_ALIGN) || !is_inside || of > LARGEST {
-                    return Err(format!(
-                        "`{}`: bytes {at} to {given} further on of {of} are no slice of it",
-                        param.name
-                    ));
+                    let wanted = format!("it must lie inside and begin at a multiple of {BUFFER_ALIGN}");
+                    return Err(format!("`{}`: a slice of {given} bytes at {at} of {of}: {wanted}", param.name));
                 }
                 self.args.push(Some(index));
                 self.written.push(written);

@@ -1,7 +1,7 @@
 //! Which bytes of its buffers some blocks of a launch are expected to access: ranges of the numbers in the kernel's registers, at a
 //! block's start whatever came before it.
 //!
-//! It is a guess. Sums and products are taken not to wrap, and a loop to go on as long as its counter is compared with something.
+//! It is a guess. Sums and products are taken not to wrap, and a loop's counter to go as far as the furthest bound that it is compared with.
 //! Blocks that access more than was given of a buffer end with [`FaultKind::Absent`](super::FaultKind::Absent).
 
 use super::api::{Arg, Launch, RunError};
@@ -20,10 +20,19 @@ use std::ops::Range;
 const GROWTH: [u8; 2] = [3, 6];
 /// Comparisons of a number, and numbers that change beside another, of which more are not looked at.
 const MOST: usize = 16;
-/// How often all instructions are looked at before nothing is said.
+/// How often all instructions are looked at before nothing is said; and how many instructions of all parts together are looked at so often.
 const PASSES: usize = 64;
+const INSTRUCTIONS: usize = 1 << 22;
 /// What is larger is not known: sums and products of such numbers do not overflow.
 const UNBOUNDED: i128 = 1 << 62;
+
+const fn clamped(number: i128) -> i128 {
+    match number {
+        _ if number < -UNBOUNDED => -UNBOUNDED,
+        _ if number > UNBOUNDED => UNBOUNDED,
+        _ => number,
+    }
+}
 
 /// The least and the greatest that a register may hold: a number, or bytes from the start of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +77,7 @@ impl Bounds {
     fn hull(results: [i128; 4]) -> Bounds {
         let (least, most) =
             results.iter().fold((i128::MAX, i128::MIN), |(least, most), &it| (least.min(it), most.max(it)));
-        Bounds::number(least.max(-UNBOUNDED), most.min(UNBOUNDED))
+        Bounds::number(clamped(least), clamped(most))
     }
     fn map(self, other: Bounds, of: impl Fn(i128, i128) -> i128) -> Option<Bounds> {
         let ends = |a: Bounds| [a.least, a.most];
@@ -106,7 +115,7 @@ impl Bounds {
         let (value, mask) = if other.constant().is_some() { (self, other) } else { (other, self) };
         match mask.constant() {
             // A number or an address rounded down.
-            Some(mask) if mask < 0 => Some(Bounds { least: value.least + mask + 1, ..value }),
+            Some(mask) if mask < 0 => Some(Bounds { least: clamped(value.least + mask + 1), ..value }),
             _ if value.is_natural() && mask.is_natural() => Some(Bounds::number(0, value.most.min(mask.most))),
             Some(mask) => Some(Bounds::number(0, mask)),
             None => None,
@@ -183,7 +192,14 @@ impl Launch<'_> {
             };
             analysis.footprint(&origins)
         };
-        Ok(parts.iter().map(of_part).collect())
+        let instructions: usize = kernel.blocks.iter().map(|block| block.instructions.len()).sum();
+        let mut found = Vec::with_capacity(parts.len());
+        if instructions.saturating_mul(parts.len()) <= INSTRUCTIONS {
+            // Where one part has none, the others have none either.
+            found.extend(parts.iter().map_while(of_part));
+        }
+        found.resize(parts.len(), vec![None; self.args.len()]);
+        Ok(found)
     }
 }
 
@@ -287,12 +303,13 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    fn footprint(mut self, origins: &Origins) -> Vec<Option<Range<u64>>> {
+    /// Nothing where the ranges do not come to rest.
+    fn footprint(mut self, origins: &Origins) -> Option<Vec<Option<Range<u64>>>> {
         let args = &self.launch.args;
         // Of each argument the hull of what is accessed, or that it is not known.
         let mut accessed: Vec<Value> = vec![Unset; args.len()];
-        if !(0..PASSES).any(|_| !self.pass(|_, _| {})) {
-            return vec![None; args.len()];
+        if (0..PASSES).all(|_| self.pass(|_, _| {})) {
+            return None;
         }
         self.pass(|analysis, op| {
             let (space, address, offset, bytes) = match *op {
@@ -330,7 +347,7 @@ impl Analysis<'_> {
                 Unknown => None,
             }
         };
-        args.iter().zip(accessed).map(range).collect()
+        Some(args.iter().zip(accessed).map(range).collect())
     }
 
     /// Looks at all instructions once, in the order in which they stand. Whether that has changed anything.
@@ -412,8 +429,8 @@ impl Analysis<'_> {
         });
         let distance = rounds.min()? * step;
         match up {
-            true if distance > 0 => Some((now.most + distance).min(UNBOUNDED)),
-            false if distance < 0 => Some((now.least + distance).max(-UNBOUNDED)),
+            true if distance > 0 => Some(clamped(now.most + distance)),
+            false if distance < 0 => Some(clamped(now.least + distance)),
             _ => None,
         }
     }

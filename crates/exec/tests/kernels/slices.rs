@@ -173,6 +173,32 @@ fn no_slices() {
         launch.args[1] = Arg::Slice { bytes: Buffer::zeros(bytes), at, of };
         let error = launch.run().unwrap_err();
         assert_eq!(error.kind, FaultKind::Usage, "{error}");
-        assert!(error.message.contains("`in`: bytes "), "{error}");
+        assert!(error.message.contains("`in`: a slice of 64 bytes at "), "{error}");
     }
+}
+
+/// Numbers beyond all bounds, and kernels whose numbers do not come to rest.
+#[test]
+fn numbers_without_bounds() {
+    for body in [
+        "mov.u64 %rd5, 0x4000000000000000; mul.lo.s64 %rd5, %rd5, %rd5; mul.lo.s64 %rd5, %rd5, %rd5; add.s64 %rd5, %rd5, %rd3; ld.global.u32 %r5, [%rd5];",
+        "cvt.u64.u32 %rd5, %r2; and.b64 %rd5, %rd5, -0x4000000000000000; and.b64 %rd5, %rd5, -0x4000000000000000;\n\
+         and.b64 %rd5, %rd5, -0x4000000000000000; mul.lo.s64 %rd5, %rd5, %rd5; add.s64 %rd5, %rd5, %rd3; ld.global.u32 %r5, [%rd5];",
+        "mov.u64 %rd5, 0; L: sub.s64 %rd5, %rd4, %rd5; mul.lo.s64 %rd5, %rd5, -3; setp.lt.s64 %p1, %rd5, 99; @%p1 bra L; add.s64 %rd5, %rd5, %rd3;",
+        "shl.b64 %rd5, %rd4, 63; shr.s64 %rd6, %rd5, 63; mul.hi.u64 %rd5, %rd5, %rd6; mul.hi.s64 %rd5, %rd5, %rd5; add.s64 %rd5, %rd5, %rd3;",
+    ] {
+        let program = program(&format!("{body}\n{WORD}"));
+        let launch = launch(&program, 32, Options { step_limit: 1 << 20, ..Options::default() });
+        let footprints = launch.footprints(&[0..8, 8..16, 40..50]).unwrap();
+        assert_eq!(footprints.len(), 3);
+        assert!(
+            footprints.iter().flatten().flatten().all(|range| range.start <= range.end && range.end <= 4096),
+            "{footprints:?}"
+        );
+    }
+    // So many parts that nothing is looked at.
+    let program = program(WORD);
+    let parts: Vec<Range<u64>> = (0..1 << 20).map(|part| part..part + 1).collect();
+    let none = launch(&program, 32, Options::default()).footprints(&parts).unwrap();
+    assert!(none.len() == parts.len() && none.iter().flatten().all(Option::is_none));
 }

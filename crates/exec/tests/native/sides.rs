@@ -162,6 +162,25 @@ fn sides_under_masks() {
     hold(&sides(), &[128], 0.4);
 }
 
+/// Each side changes what it stores to, in a buffer of its own: if the second side leaves native code, the first must not run again.
+#[test]
+fn sides_that_store_where_they_load() {
+    let (x, y) = (
+        "ld.global.u32 %r10, [%rd6]; add.u32 %r10, %r10, 1; st.global.u32 [%rd6], %r10;",
+        "ld.global.u32 %r11, [%rd2]; add.u32 %r11, %r11, 1; st.global.u32 [%rd2], %r11;",
+    );
+    let bodies = [
+        format!("@%p1 bra A; {x} bra B; A: {y} B: ret;"),
+        format!("@%p1 bra A; {y} bra B; A: {x} B: ret;"),
+        format!("setp.lt.u32 %p1, %r2, 40; @%p1 bra A; {x} bra B; A: {y} B: ret;"),
+        format!("setp.lt.u32 %p1, %r2, 40; @%p1 bra A; {y} bra B; A: {x} B: ret;"),
+        // The second side's store alone; one side, several stores.
+        format!("@%p1 bra A; {x} bra B; A: st.global.u32 [%rd2], %r3; B: ret;"),
+        format!("@%p1 bra A; {x} bra.uni C; C: st.global.u32 [%rd2], %r10; A: ret;"),
+    ];
+    hold(&bodies, &[128, 32], 0.0);
+}
+
 /// One lane's access is out of bounds, under a mask.
 #[test]
 fn the_same_error_on_a_side() {

@@ -76,8 +76,8 @@ pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region
 }
 
 impl Emitter<'_> {
-    /// Checks an access for all lanes of the tile, active or not. Sets RAX to the host address for the address operand's
-    /// number, without its pattern. Uses RCX.
+    /// Checks an access for all lanes of the tile, active or not; where that fails, for the active ones if it [may](Emitter::may_check_active).
+    /// Sets RAX to the host address for the address operand's number, without its pattern. Uses RCX and RDX.
     pub(super) fn check(
         &mut self,
         access: Access,
@@ -116,12 +116,6 @@ impl Emitter<'_> {
             Operand::Imm(_) => Width::B64,
         };
         let number = self.scalar(address, width, RCX)?;
-        self.asm.rm(Code::Lea_r64_m, RAX, at(number, from.into()));
-        let rotate = |emit: &mut Self| {
-            if align > 1 {
-                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
-            }
-        };
         match space {
             Space::Shared => {
                 // The size of shared memory is known, and its address is in the tile's record.
@@ -132,7 +126,7 @@ impl Emitter<'_> {
                 });
                 let site =
                     self.site(AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
-                rotate(self);
+                self.place_in_segment(at(number, from.into()), None, align);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
                 self.set_host_address(site, Some(number));
@@ -141,8 +135,7 @@ impl Emitter<'_> {
                 let site =
                     self.site(AccessSite { cache: 0, space, access, align, span, address, shape, offset, length });
                 let cache = self.frame.sites[site].cache;
-                self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
-                rotate(self);
+                self.place_in_segment(at(number, from.into()), Some(cache), align);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
                 match self.active_mask.filter(|_| self.may_check_active()) {
                     Some(mask) => self.check_active(mask, site, number, address, from.into()),
@@ -157,17 +150,29 @@ impl Emitter<'_> {
         }
         Ok(())
     }
+    /// Sets RAX to where in its segment, whose cache it is, an access starts, counted in its alignment: a large number where it is not aligned.
+    fn place_in_segment(&mut self, from: MemoryOperand, cache: Option<i64>, align: u32) {
+        self.asm.rm(Code::Lea_r64_m, RAX, from);
+        if let Some(cache) = cache {
+            self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
+        }
+        if align > 1 {
+            self.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
+        }
+    }
     /// Whether the access at hand, by some lanes, is checked for these alone where the check of all of them fails: of one element each, side by
     /// side within each vector, in order from the first lane to the last. It is masked then.
     pub(super) fn may_check_active(&self) -> bool {
-        let (address, bytes, is_vector) = match self.launch.code.blocks[self.point.block].insts[self.point.at].op {
-            Op::Load { d, bytes, address, .. } => {
+        let (space, address, bytes, is_vector) = match self.launch.code.blocks[self.point.block].insts[self.point.at].op
+        {
+            // Inactive lanes become zero: they are not written back.
+            Op::Load { d, space, bytes, address, .. } => {
                 let &[Some(d)] = &d[..] else { return false };
                 let is_there = matches!(self.allocations[d.0 as usize], Allocation::Vectors(_) | Allocation::Folded);
-                (*address, *bytes, is_there && self.width(d).bits() == bytes * 8)
+                (space, *address, *bytes, is_there && self.width(d).bits() == bytes * 8 && self.merge_mask(d).is_some())
             }
-            Op::Store { values, width, bytes, address, .. } => {
-                (*address, *bytes, values.len() == 1 && width.bits() == bytes * 8)
+            Op::Store { values, width, space, bytes, address, .. } => {
+                (space, *address, *bytes, values.len() == 1 && width.bits() == bytes * 8)
             }
             _ => return false,
         };
@@ -179,6 +184,7 @@ impl Emitter<'_> {
         let vector = self.lanes_of(Width::holding(bytes * 8));
         is_possible
             && is_vector
+            && matches!(space, Space::Global | Space::Const | Space::Generic)
             && bytes >= 4
             && pattern.is_sorted()
             && pattern.chunks(vector).all(|lanes| lanes.windows(2).all(|pair| pair[1] - pair[0] == bytes.into()))
@@ -190,14 +196,6 @@ impl Emitter<'_> {
         let pattern = self.shapes.pattern(self.pattern_of(address));
         let offsets: Vec<u8> = pattern.iter().flat_map(|number| ((number - pattern[0]) as i32).to_le_bytes()).collect();
         let offsets = self.frame.constant(offsets);
-        let compare = |emit: &mut Self, from: MemoryOperand, limit: i64| {
-            emit.asm.rm(Code::Lea_r64_m, RAX, from);
-            emit.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, cache));
-            if align > 1 {
-                emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
-            }
-            emit.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, limit));
-        };
         let [fits, fails] = [(); 2].map(|()| self.asm.label());
         let count = self.mask_words();
         self.asm.jump(Code::Jb_rel32_64, fits);
@@ -217,12 +215,13 @@ impl Emitter<'_> {
             self.asm.jump(Code::Jmp_rel32_64, fits);
             self.asm.bind(found);
             let lane = MemoryOperand::with_base_index_scale_displ_size(number, RDX, 1, from, 1);
-            compare(self, lane, cache + 24);
+            self.place_in_segment(lane, Some(cache), align);
+            self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 24));
             self.asm.jump(Code::Jae_rel32_64, fails);
         }
         self.asm.jump(Code::Jmp_rel32_64, fits);
         self.asm.bind(fails);
-        compare(self, at(number, from), cache + 8);
+        self.place_in_segment(at(number, from), Some(cache), align);
         self.side_exit(Code::Jmp_rel32_64, DeoptReason::CacheMiss, site);
         self.asm.bind(fits);
     }

@@ -375,16 +375,29 @@ impl Emitter<'_> {
             self.charge_budget(side.cost);
             self.states.clone_from(&before);
             self.active_mask = Some(mask);
-            let done = detour.blocks(self.launch.code, side).try_for_each(|block| self.masked_block(block));
+            let done = self.masked_blocks(detour.blocks(self.launch.code, side));
             self.active_mask = None;
             done?;
         }
         Ok(())
     }
-    /// A block, of which stores are the last instructions, in the active lanes.
-    fn masked_block(&mut self, block: usize) -> EmitResult {
+    /// Blocks that follow each other, in the active lanes: behind the first one with a store there are stores only, and all of them are checked
+    /// before the first is executed.
+    fn masked_blocks(&mut self, blocks: impl Iterator<Item = usize>) -> EmitResult {
+        let mut stores = Vec::new();
+        for block in blocks {
+            self.masked_block(block, &mut stores)?;
+        }
+        for point in stores {
+            self.point = point;
+            self.store(&self.launch.code.blocks[point.block].insts[point.at])?;
+        }
+        Ok(())
+    }
+    /// A block, whose stores are checked and come last.
+    fn masked_block(&mut self, block: usize, stores: &mut Vec<ProgramPoint>) -> EmitResult {
         let insts = &self.launch.code.blocks[block].insts;
-        let (mut stores, order) = (Vec::new(), schedule::order(insts));
+        let order = schedule::order(insts);
         self.groups.clear();
         for at in order {
             self.point = ProgramPoint { block, at };
@@ -392,17 +405,13 @@ impl Emitter<'_> {
             match inst.op {
                 op if is_store(op) => {
                     self.check_store(inst)?;
-                    stores.push(at);
+                    stores.push(self.point);
                 }
                 _ => {
                     self.instruction(inst)?;
                     self.deferred.transfer(inst, &mut self.states);
                 }
             }
-        }
-        for at in stores {
-            self.point = ProgramPoint { block, at };
-            self.store(&insts[at])?;
         }
         Ok(())
     }

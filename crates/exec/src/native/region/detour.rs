@@ -93,7 +93,7 @@ impl RegionBuilder<'_, '_> {
         let live = live_at_exit(code, Exit::At(ProgramPoint { block: meet, at: 0 }));
         let (mut stores, mut is_alone, mut longest) = (false, true, 0);
         let leaves = |from: usize| self.leaves(from, meet);
-        for (.., blocks) in &sides {
+        for (index, (.., blocks)) in sides.iter().enumerate() {
             let (mut stored, mut length, mut before) = (false, 0, from);
             for &block in blocks {
                 if self.leaves(before, block) || !self.may_run_masked(block, stored) {
@@ -108,7 +108,9 @@ impl RegionBuilder<'_, '_> {
             }
             stores |= stored;
             longest = longest.max(length);
-            if leaves(before) != leaves(from) {
+            // A side exit behind a store would run it again.
+            let stores_early = stored && index + 1 < sides.len();
+            if stores_early || leaves(before) != leaves(from) {
                 return None;
             }
         }
