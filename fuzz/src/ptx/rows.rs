@@ -206,6 +206,8 @@ pub(super) const PROBES: &[&str] = &[
     "st.shared.f32 [%sh], %f0; atom.shared.add.f32 %f1, [%sh], %f2; ld.shared.f32 %f0, [%sh]",
     "st.global.b32 [%own+0], %r0; atom.global.add.noftz.f16x2 %r1, [%own+0], %r2; ld.global.b32 %r0, [%own+0]",
     "st.global.b32 [%own+0], %r0; atom.global.add.noftz.bf16x2 %r1, [%own+0], %r2; ld.global.b32 %r0, [%own+0]",
+    "ld.global.u32 %ru0, [%own+8]; add.u32 %ru0, %ru0, 1; st.global.u32 [%own+8], %ru0",
+    "ld.global.f32 %f0, [%own+12]; add.f32 %f0, %f0, %f1; st.global.f32 [%own+12], %f0",
     "neg.f32 %f0, %f1; neg.f64 %df0, %df1; mov.b32 %r0, %f0; xor.b32 %r0, %r0, 1",
     "cvt.f64.f32 %df0, %f0; cvt.rn.f32.f64 %f1, %df0; cvt.f32.f32 %f2, %f0",
     "mov.b32 %r0, 5; fns.b32 %ru0, %ru1, 7, 0x80000000; fns.b32 %ru2, %ru1, %thread, 0xffffffff",
