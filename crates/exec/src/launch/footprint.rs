@@ -20,7 +20,7 @@ use std::ops::Range;
 const GROWTH: [u8; 2] = [3, 6];
 /// Comparisons of a number, and numbers that change beside another, of which more are not looked at.
 const MOST: usize = 16;
-/// How often all instructions are looked at before nothing is said; and how many instructions of all parts together are looked at so often.
+/// How often all instructions are looked at, at most, before nothing is said; and the most instructions, those of all parts together, of which anything is.
 const PASSES: usize = 64;
 const INSTRUCTIONS: usize = 1 << 22;
 /// What is larger is not known: sums and products of such numbers do not overflow.
@@ -195,7 +195,7 @@ impl Launch<'_> {
         let instructions: usize = kernel.blocks.iter().map(|block| block.instructions.len()).sum();
         let mut found = Vec::with_capacity(parts.len());
         if instructions.saturating_mul(parts.len()) <= INSTRUCTIONS {
-            // Where one part has none, the others have none either.
+            // Where one part has no fixed point, the others have none either.
             found.extend(parts.iter().map_while(of_part));
         }
         found.resize(parts.len(), vec![None; self.args.len()]);
@@ -303,7 +303,7 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    /// Nothing where the ranges do not come to rest.
+    /// Nothing where no fixed point is found.
     fn footprint(mut self, origins: &Origins) -> Option<Vec<Option<Range<u64>>>> {
         let args = &self.launch.args;
         // Of each argument the hull of what is accessed, or that it is not known.

@@ -63,8 +63,8 @@ fn run(launch: &Launch<'_>, count: u64) -> (Vec<f64>, usize) {
 fn every_kernel() {
     let mut narrow = 0;
     for case in cases::all() {
-        for (count, engine) in [(3, Engine::Native), (7, Engine::Interpreter)] {
-            let launch = case.launch(&Options { engine, count_lines: true, ..Options::default() });
+        for (count, engine, threads) in [(3, Engine::Native, 1), (7, Engine::Interpreter, 2)] {
+            let launch = case.launch(&Options { engine, threads, count_lines: true, ..Options::default() });
             if launch.parts(count).is_ok() {
                 let (shares, missed) = run(&launch, count);
                 assert_eq!(missed, 0, "{} in {count} parts", case.name);
@@ -177,7 +177,7 @@ fn no_slices() {
     }
 }
 
-/// Numbers beyond all bounds, and kernels whose numbers do not come to rest.
+/// Numbers beyond all bounds, and without a fixed point.
 #[test]
 fn numbers_without_bounds() {
     for body in [

@@ -229,7 +229,13 @@ fn inactive_lanes_out_of_bounds() {
         ),
         ("@%p1 bra E; A; st.global.f32 [%rd5], 0f3F800000;", 0),
         ("@%p1 bra E; A; ld.global.f32 %f1, [%rd4]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd5], %f1;", 0),
-        // Loads that lanes share, and pairs: they go to the interpreter at the edges.
+        // On both sides of a branch.
+        (
+            "@%p1 bra E; A; and.b32 %r11, %r6, 1; setp.eq.u32 %p3, %r11, 0; @%p3 bra X; ld.global.f32 %f1, [%rd7]; bra Y;
+             X: ld.global.f32 %f1, [%rd8]; Y: st.global.f32 [%rd5], %f1;",
+            1,
+        ),
+        // Loads that lanes share: they go to the interpreter at the edges.
         (
             "@%p1 bra E; A; mul.wide.s32 %rd9, %r7, 4; add.s64 %rd9, %rd1, %rd9; ld.global.f32 %f1, [%rd9+-4]; st.global.f32 [%rd5], %f1;",
             1,

@@ -76,7 +76,7 @@ pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region
 }
 
 impl Emitter<'_> {
-    /// Checks an access for all lanes of the tile, active or not; where that fails, for the active ones if it [may](Emitter::may_check_active).
+    /// Checks an access for all lanes of the tile, active or not; where that fails, for the [active ones alone](Emitter::lanes_checked_alone), if it may.
     /// Sets RAX to the host address for the address operand's number, without its pattern. Uses RCX and RDX.
     pub(super) fn check(
         &mut self,
@@ -137,7 +137,7 @@ impl Emitter<'_> {
                 let cache = self.frame.sites[site].cache;
                 self.place_in_segment(at(number, from.into()), Some(cache), align);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, cache + 8));
-                match self.active_mask.filter(|_| self.may_check_active()) {
+                match self.lanes_checked_alone() {
                     Some(mask) => self.check_active(mask, site, number, address, from.into()),
                     None => self.side_exit(Code::Jae_rel32_64, DeoptReason::CacheMiss, site),
                 }
@@ -160,34 +160,34 @@ impl Emitter<'_> {
             self.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, align.trailing_zeros()));
         }
     }
-    /// Whether the access at hand, by some lanes, is checked for these alone where the check of all of them fails: of one element each, side by
+    /// The active lanes, where the access at hand is checked for these alone if the check of all of them fails: of one element each, side by
     /// side within each vector, in order from the first lane to the last. It is masked then.
-    pub(super) fn may_check_active(&self) -> bool {
+    pub(super) fn lanes_checked_alone(&self) -> Option<i64> {
+        let active = self.active_mask?;
         let (space, address, bytes, is_vector) = match self.launch.code.blocks[self.point.block].insts[self.point.at].op
         {
             // Inactive lanes become zero: they are not written back.
             Op::Load { d, space, bytes, address, .. } => {
-                let &[Some(d)] = &d[..] else { return false };
+                let &[Some(d)] = &d[..] else { return None };
                 let is_there = matches!(self.allocations[d.0 as usize], Allocation::Vectors(_) | Allocation::Folded);
                 (space, *address, *bytes, is_there && self.width(d).bits() == bytes * 8 && self.merge_mask(d).is_some())
             }
             Op::Store { values, width, space, bytes, address, .. } => {
                 (space, *address, *bytes, values.len() == 1 && width.bits() == bytes * 8)
             }
-            _ => return false,
+            _ => return None,
         };
-        let is_possible = self.active_mask.is_some()
-            && !self.shapes.divergent
-            && self.shapes.machine != Machine::Neon
-            && !self.groups.contains_key(&self.point);
         let pattern = self.shapes.pattern(self.pattern_of(address));
         let vector = self.lanes_of(Width::holding(bytes * 8));
-        is_possible
-            && is_vector
-            && matches!(space, Space::Global | Space::Const | Space::Generic)
+        let is_possible = is_vector
             && bytes >= 4
+            && matches!(space, Space::Global | Space::Const | Space::Generic)
+            && !self.shapes.divergent
+            && self.machine() != Machine::Neon
+            && !self.groups.contains_key(&self.point)
             && pattern.is_sorted()
-            && pattern.chunks(vector).all(|lanes| lanes.windows(2).all(|pair| pair[1] - pair[0] == bytes.into()))
+            && pattern.chunks(vector).all(|lanes| lanes.windows(2).all(|pair| pair[1] - pair[0] == bytes.into()));
+        is_possible.then_some(active)
     }
     /// Behind the comparison for all lanes: where it failed, checks the first active lane and the last. `from` is where the first lane's
     /// access starts, from the number on. Uses RDX.

@@ -154,12 +154,8 @@ impl Emitter<'_> {
     pub(super) fn read_pairs(&mut self, d: &[Option<Reg>], address: Operand, offset: i64) -> EmitResult {
         for vector in 0..self.shapes.lanes / self.vector_lanes() {
             for (half, to) in [A, B].into_iter().enumerate() {
-                self.load_part(
-                    to,
-                    PartLoad { address, offset, bytes: 8, mask: None },
-                    Width::B64,
-                    Part { vector, half },
-                )?;
+                let load = PartLoad { address, offset, bytes: 8, mask: None };
+                self.load_part(to, load, Width::B64, Part { vector, half })?;
             }
             self.write_back_transposed(d, Part { vector, half: 0 });
         }

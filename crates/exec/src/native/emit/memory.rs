@@ -111,7 +111,7 @@ impl Emitter<'_> {
             if width == Width::Pred {
                 return Err(EmitError::Unsupported);
             }
-            let load = PartLoad { address, offset, bytes, mask: self.active_mask.filter(|_| self.may_check_active()) };
+            let load = PartLoad { address, offset, bytes, mask: self.lanes_checked_alone() };
             if self.allocations[d.0 as usize] == Allocation::Folded {
                 self.folded = Some(load);
                 continue;
