@@ -1,4 +1,4 @@
-//! Modules: run over a grid, and checked.
+//! Modules, run over a grid.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,16 @@ use roundonce::arith::{Format, Rounding};
 use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report};
 use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing, Scalar};
-use roundonce::isa::{LineIndex, convert};
+use roundonce::isa::convert;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::matrix::other_machines;
 use roundonce::observed::{exceptions, shadow};
-use roundonce::spirv::{Assume, Environment};
+use roundonce::spirv::Assume;
 use roundonce::why::Allowed;
-use roundonce::why::diff::Witnesses;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
-use roundonce::{Profile, ptx, sass, spirv};
+use roundonce::{Profile, sass};
 
-use crate::error::{self, Finding};
+use crate::error;
 use crate::evaluate::{profile, unusable};
 use crate::interrupt::interruptible;
 use crate::report::{Report as Told, named, report};
@@ -572,33 +571,4 @@ pub(crate) fn run_sass<'py>(
 
 fn wrong_twice(py: Python<'_>, name: &str) -> PyErr {
     error::whole(py, format!("`{name}` is given twice"))
-}
-
-/// What the documents' rules have against a file.
-#[pyfunction]
-pub(crate) fn check(
-    py: Python<'_>,
-    language: &str,
-    content: Content,
-    determinacy: bool,
-    target_env: &str,
-) -> PyResult<Vec<Finding>> {
-    let environment: Environment = target_env.parse().map_err(|problem| error::whole(py, problem))?;
-    let (text, findings) = py.detach(|| match &content {
-        Content::Binary(bytes) => ("", spirv::check_binary(bytes, environment)),
-        Content::Text(text) => {
-            let findings = match language {
-                "ptx" => ptx::check_text(text, &ptx::Options { determinacy }),
-                "sass" => sass::check(text),
-                _ => spirv::check_text(text, environment),
-            };
-            (&**text, findings)
-        }
-    });
-    let mut witnesses = Witnesses::new(&Profile::NVIDIA);
-    let witness =
-        |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
-    let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
-    let lines = LineIndex::new(text);
-    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(&lines, found, witness)).collect())
 }

@@ -3,6 +3,7 @@
 //!
 //! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
 
+mod check;
 mod convert;
 mod error;
 mod evaluate;
@@ -30,6 +31,8 @@ mod _native {
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
+    use crate::check::check;
+    #[pymodule_export]
     use crate::command;
     #[pymodule_export]
     use crate::convert::{Conversion, convert};
@@ -40,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::integer::Integer;
     #[pymodule_export]
-    use crate::kernel::{check, run, run_sass, why_kernel};
+    use crate::kernel::{run, run_sass, why_kernel};
     #[pymodule_export]
     use crate::matrix::{matrix_types, multiply};
     #[pymodule_export]

@@ -1,0 +1,39 @@
+//! Modules, checked by the documents' rules.
+
+use pyo3::prelude::*;
+use roundonce::isa::LineIndex;
+use roundonce::spirv::Environment;
+use roundonce::why::diff::Witnesses;
+use roundonce::{Profile, ptx, sass, spirv};
+
+use crate::error::{self, Finding};
+use crate::kernel::Content;
+
+/// What the documents' rules have against a file.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    language: &str,
+    content: Content,
+    determinacy: bool,
+    target_env: &str,
+) -> PyResult<Vec<Finding>> {
+    let environment: Environment = target_env.parse().map_err(|problem| error::whole(py, problem))?;
+    let (text, findings) = py.detach(|| match &content {
+        Content::Binary(bytes) => ("", spirv::check_binary(bytes, environment)),
+        Content::Text(text) => {
+            let findings = match language {
+                "ptx" => ptx::check_text(text, &ptx::Options { determinacy }),
+                "sass" => sass::check(text),
+                _ => spirv::check_text(text, environment),
+            };
+            (&**text, findings)
+        }
+    });
+    let mut witnesses = Witnesses::new(&Profile::NVIDIA);
+    let witness =
+        |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
+    let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
+    let lines = LineIndex::new(text);
+    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(&lines, found, witness)).collect())
+}
