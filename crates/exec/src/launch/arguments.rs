@@ -171,7 +171,16 @@ impl GlobalMemory {
         Ok((memory, config))
     }
 
-    fn add(&mut self, name: &str, words: Vec<u32>, bytes: u64, align: u64, writable: bool) -> u64 {
+    /// Adds a segment, of an argument or a variable; `written` says whether the kernel may write it. Its address.
+    fn add(
+        &mut self,
+        name: &str,
+        (argument, words): (Option<usize>, Vec<u32>),
+        (bytes, align): (u64, u64),
+        (written, writable): (bool, bool),
+    ) -> u64 {
+        self.args.push(argument);
+        self.written.push(written);
         self.words.push(words);
         self.layout.add(name, bytes, align, writable)
     }
@@ -191,11 +200,10 @@ impl GlobalMemory {
             Arg::Buffer(_) | Arg::Slice { .. } if param.passing == Passing::Value => {
                 Err(format!("`{}` is a value, not a buffer", param.name))
             }
-            Arg::Buffer(buffer) => {
-                self.args.push(Some(index));
-                self.written.push(written);
-                let size = buffer.len() as u64;
-                Ok(self.add(&param.name, buffer.into_words(), size, BUFFER_ALIGN, true).to_le_bytes().to_vec())
+            // All of it.
+            Arg::Buffer(bytes) => {
+                let of = bytes.len() as u64;
+                self.place_argument(index, param, Arg::Slice { bytes, at: 0, of }, written)
             }
             Arg::Slice { bytes, at, of } => {
                 let given = bytes.len() as u64;
@@ -204,9 +212,8 @@ impl GlobalMemory {
                     let wanted = format!("it must lie inside and begin at a multiple of {BUFFER_ALIGN}");
                     return Err(format!("`{}`: a slice of {given} bytes at {at} of {of}: {wanted}", param.name));
                 }
-                self.args.push(Some(index));
-                self.written.push(written);
-                let address = self.add(&param.name, bytes.into_words(), of, BUFFER_ALIGN, true);
+                let argument = (Some(index), bytes.into_words());
+                let address = self.add(&param.name, argument, (of, BUFFER_ALIGN), (written, true));
                 self.layout.slice(at, given);
                 Ok(address.to_le_bytes().to_vec())
             }
@@ -236,11 +243,9 @@ impl GlobalMemory {
         }
         let extents = image.extents(ty).map_err(|problem| format!("`{}`: {problem}", param.name))?;
         let Image { element, data, sampler, .. } = image;
-        self.args.push(Some(index));
-        self.written.push(written);
         let segment = self.words.len();
-        let size = data.len() as u64;
-        let base = self.add(&param.name, data.into_words(), size, BUFFER_ALIGN, true);
+        let size = (data.len() as u64, BUFFER_ALIGN);
+        let base = self.add(&param.name, (Some(index), data.into_words()), size, (written, true));
         self.images.push(PlacedImage { name: param.name.clone(), extents, element, sampler, base, segment });
         Ok(handle(self.images.len() - 1).to_le_bytes().to_vec())
     }
@@ -250,12 +255,11 @@ impl GlobalMemory {
         let mut addresses = Vec::with_capacity(variables.len());
         for variable in variables {
             let align = variable.align.clamp(1, 1 << 20).next_power_of_two();
-            self.args.push(None);
-            self.written.push(written && !variable.constant);
             let mut bytes = variable.initial.clone();
             bytes.resize(variable.size as usize, 0);
             let words = Buffer::from_bytes(&bytes).into_words();
-            addresses.push(self.add(&variable.name, words, variable.size, align, !variable.constant));
+            let access = (written && !variable.constant, !variable.constant);
+            addresses.push(self.add(&variable.name, (None, words), (variable.size, align), access));
         }
         let first = self.words.len() - variables.len();
         for (variable, words) in variables.iter().zip(&mut self.words[first..]) {

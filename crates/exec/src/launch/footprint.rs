@@ -306,11 +306,11 @@ impl Analysis<'_> {
     /// Nothing where no fixed point is found.
     fn footprint(mut self, origins: &Origins) -> Option<Vec<Option<Range<u64>>>> {
         let args = &self.launch.args;
-        // Of each argument the hull of what is accessed, or that it is not known.
-        let mut accessed: Vec<Value> = vec![Unset; args.len()];
         if (0..PASSES).all(|_| self.pass(|_, _| {})) {
             return None;
         }
+        // Of each argument the hull of what is accessed, or that it is not known.
+        let mut accessed: Vec<Value> = vec![Unset; args.len()];
         self.pass(|analysis, op| {
             let (space, address, offset, bytes) = match *op {
                 Op::Load { ref d, space, bytes, address, offset, .. } => {

@@ -321,7 +321,7 @@ impl CodeInstance {
     fn refresh_cache(&mut self, site: usize, segments: &[SegmentView]) {
         let AccessSite { cache, span, align, length, .. } = self.code.sites[site];
         let Some(segment) = self.cached[site].map(|segment| segments[segment]) else { return };
-        let positions = |bytes: u64| (segment.bytes - bytes) / u64::from(align) + 1;
+        let positions = |bytes: u64| ((segment.bytes - bytes) >> align.trailing_zeros()) + 1;
         self.set(cache, segment.base);
         self.set(cache + 8, positions(span));
         self.set(cache + 16, segment.host.wrapping_sub(segment.base));
