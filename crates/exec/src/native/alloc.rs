@@ -132,13 +132,14 @@ pub(super) struct Allocated {
     pub(super) spilled_uses: u64,
 }
 
-/// Allocates all registers.
+/// Allocates all registers. Where so many of the scratch registers are spare, values may have those too, then also for some of their
+/// vectors alone.
 pub(super) fn allocate(
     code: &DecodedKernel<'_>,
     region: &Region,
     shapes: &Shapes,
     inactive: &InactiveLiveness,
-    frame: &mut Frame,
+    (frame, spare): (&mut Frame, usize),
     budget: &Budget,
 ) -> Option<Allocated> {
     // Where the liveness of so many registers is not known, all of them are live in all nodes.
@@ -151,7 +152,7 @@ pub(super) fn allocate(
     let mut allocations: Vec<Allocation> =
         folded.iter().map(|&is_folded| if is_folded { Allocation::Folded } else { Allocation::None }).collect();
     let mut general = GENERAL.map(|register| (register, Interference::default()));
-    let mut vectors = vec![Interference::default(); shapes.machine.registers()];
+    let mut vectors = vec![Interference::default(); shapes.machine.registers() + spare];
     let alone: Rc<[usize]> = Rc::new([]);
     let mut slots: Vec<(i64, Interference)> = Vec::new();
     let (mut spilled, mut spilled_uses) = (0, 0);
@@ -192,28 +193,28 @@ pub(super) fn allocate(
                     let is_free =
                         |&at: &usize| vectors[at].is_free(&range.intervals, alone(at).as_ref().map(|at| &at[..]));
                     let all: Vec<usize> = (0..vectors.len()).filter(is_free).take(range.vectors).collect();
-                    (all.len() == range.vectors).then_some(all)
+                    if spare > 0 || all.len() == range.vectors { all } else { Vec::new() }
                 };
-                match hinted.or_else(free) {
-                    Some(all) => {
-                        let registers: Rc<[usize]> = all.as_slice().into();
-                        all.iter().for_each(|&at| vectors[at].take(&range.intervals, &registers));
-                        let register = |at: usize| Location::Register(Register::ZMM0 + at as u32);
-                        Allocation::Vectors(all.into_iter().map(register).collect())
-                    }
-                    None => {
-                        spilled += range.spill_weight * range.vectors as u64;
-                        spilled_uses += range.uses * range.vectors as u64;
-                        let is_free = |&at: &usize| slots[at].1.is_free(&range.intervals, None);
-                        let mut all: Vec<usize> = (0..slots.len()).filter(is_free).take(range.vectors).collect();
-                        while all.len() < range.vectors {
-                            all.push(slots.len());
-                            slots.push((frame.reserve(64, 64), Interference::default()));
-                        }
-                        all.iter().for_each(|&at| slots[at].1.take(&range.intervals, &alone));
-                        Allocation::Vectors(all.into_iter().map(|at| Location::Slot(slots[at].0)).collect())
-                    }
+                let in_registers = hinted.unwrap_or_else(free);
+                let rest = range.vectors - in_registers.len();
+                // Those of a value that is in slots too are no other's to reuse: its parts are not all there.
+                let whole = if rest == 0 { &[][..] } else { &[usize::MAX] };
+                let registers: Rc<[usize]> = [&in_registers, whole].concat().into();
+                in_registers.iter().for_each(|&at| vectors[at].take(&range.intervals, &registers));
+                spilled += range.spill_weight * rest as u64;
+                spilled_uses += range.uses * rest as u64;
+                let is_free = |&at: &usize| slots[at].1.is_free(&range.intervals, None);
+                let mut in_slots: Vec<usize> = (0..slots.len()).filter(is_free).take(rest).collect();
+                while in_slots.len() < rest {
+                    in_slots.push(slots.len());
+                    slots.push((frame.reserve(64, 64), Interference::default()));
                 }
+                in_slots.iter().for_each(|&at| slots[at].1.take(&range.intervals, &alone));
+                let register = |at: usize| Location::Register(Register::ZMM0 + at as u32);
+                let slot = |at: usize| Location::Slot(slots[at].0);
+                Allocation::Vectors(
+                    in_registers.into_iter().map(register).chain(in_slots.into_iter().map(slot)).collect(),
+                )
             }
         };
         if slots.len() > MAX_SLOTS {

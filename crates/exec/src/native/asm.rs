@@ -26,6 +26,8 @@ pub(super) enum AsmError {
     NoCounterpart(Code),
     /// A jump is longer than its instruction allows.
     Distance,
+    /// Values have a scratch register that the code needs.
+    NotSpare,
 }
 
 impl core::fmt::Display for AsmError {
@@ -34,6 +36,7 @@ impl core::fmt::Display for AsmError {
             AsmError::Operands(error) => write!(f, "{error}"),
             AsmError::NoCounterpart(code) => write!(f, "no instruction for {code:?}"),
             AsmError::Distance => write!(f, "a jump is too long"),
+            AsmError::NotSpare => write!(f, "values have a scratch register"),
         }
     }
 }
@@ -309,8 +312,8 @@ impl Asm {
             instruction
         }));
     }
-    /// The code's bytes, which are position-independent.
-    pub(super) fn finish(mut self) -> Result<Vec<u8>, AsmError> {
+    /// The code's bytes, which are position-independent, and how many scratch registers it leaves alone, of those that may hold values.
+    pub(super) fn finish(mut self) -> Result<(Vec<u8>, usize), AsmError> {
         if self.bound.is_some() {
             self.op0(Code::Nopd);
         }
@@ -318,13 +321,13 @@ impl Asm {
             return Err(failure);
         }
         if let Some(neon) = self.neon {
-            return neon.finish();
+            return Ok((neon.finish()?, 0));
         }
-        let instructions = match self.avx2 {
-            Some(_) => avx2::without_dead_masks(self.instructions),
-            None => self.instructions,
+        let (instructions, spare) = match self.avx2 {
+            Some(_) => avx2::with_spare_registers(avx2::without_dead_masks(self.instructions))?,
+            None => (self.instructions, 0),
         };
-        encode(instructions, self.labels as usize)
+        Ok((encode(instructions, self.labels as usize)?, spare))
     }
 }
 

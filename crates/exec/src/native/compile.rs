@@ -105,7 +105,7 @@ impl CompiledRegion {
         let tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&lanes| whole_warps(lanes));
         let plan = |mode| {
             let (boundaries, eager) = (BTreeSet::new(), BTreeSet::new());
-            Plan { launch, start, inputs, boundaries, eager, mode, numbers, budget }
+            Plan { launch, start, inputs, boundaries, eager, spare: 0, mode, numbers, budget }
         };
         let mut best_plan = plan(mode);
         let mut best: Option<(u64, &TileLayout, Draft)> = None;
@@ -208,6 +208,8 @@ struct Plan<'a> {
     inputs: &'a [(Reg, Input)],
     boundaries: BTreeSet<ProgramPoint>,
     eager: BTreeSet<Reg>,
+    /// Scratch registers that the code leaves alone.
+    spare: usize,
     mode: CompileMode,
     numbers: &'a Numbers,
     budget: &'a Budget,
@@ -286,7 +288,7 @@ impl<'a> Plan<'a> {
         self.budget.spend(2000 * (region.length() + places) + 64 * registers + places * registers / 8)?;
         let mut frame = Frame::new();
         let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame)?;
-        let allocated = allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
+        let allocated = allocate(self.launch.code, &region, &shapes, &inactive, (&mut frame, self.spare), self.budget)?;
         // Small tiles fit few registers, but pay for each number and each address of a tile.
         let cost = allocated.spilled_uses + self.cost_of_numbers(&region, &shapes);
         let fits = allocated.spilled == 0;
@@ -342,6 +344,9 @@ impl<'a> Plan<'a> {
             let failed = match emitted {
                 Ok(emitted) => {
                     self.budget.spend(32 * emitted.code.len())?;
+                    let spare = if allocated.spilled > 0 { emitted.spare } else { 0 };
+                    let again = self.with_spare(spare, tile, &deferred, whole);
+                    let (emitted, draft) = again.unwrap_or((emitted, draft));
                     return self.finish(emitted, &draft, &deferred, whole);
                 }
                 Err(failed) => failed,
@@ -358,6 +363,27 @@ impl<'a> Plan<'a> {
                 return None;
             }
         }
+    }
+
+    /// The same code with values in so many of the scratch registers, which it did without.
+    fn with_spare(
+        &mut self,
+        spare: usize,
+        tile: &TileLayout,
+        deferred: &Deferred,
+        whole: bool,
+    ) -> Option<(emit::Emitted, Draft)> {
+        if spare == 0 {
+            return None;
+        }
+        self.spare = spare;
+        let draft = self.draft(tile);
+        self.spare = 0;
+        let draft = draft?;
+        self.budget.spend(4000 * draft.region.length())?;
+        let Draft { region, shapes, allocated, frame, inputs, .. } = &draft;
+        let code = emit::region(self.launch, region, shapes, deferred, allocated, frame.clone(), (inputs, whole));
+        Some((code.ok()?, draft))
     }
 
     /// Whether the region takes blocks from their starts to their ends, and does without their shared memory.

@@ -8,6 +8,7 @@
 mod dead_masks;
 mod lanes;
 mod sequences;
+mod spare;
 mod table;
 
 use super::super::frame::header;
@@ -15,6 +16,7 @@ use super::{Asm, AsmError, Direction, FRAME, at, direction_number, direction_of,
 pub(super) use dead_masks::without_dead_masks;
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register, RoundingControl};
 use roundonce_arith::Rounding;
+pub(super) use spare::with_spare_registers;
 use table::{counterpart, rounds};
 
 /// Scratch registers of the rewriting: masks, and what else takes more than one instruction.
@@ -46,6 +48,7 @@ fn halved(register: Register) -> Option<Register> {
     };
     match register as u32 - first as u32 {
         number @ 0..=8 => Some(half + number),
+        number @ 9..=11 => Some(half + (number - 9 + spare::FIRST)),
         // The scratch registers of the emitter.
         number @ 27..=31 => Some(half + (number - 18)),
         _ => None,

@@ -1,6 +1,6 @@
 //! Control flow: the loop over tiles, nodes and the branches between them, exits.
 
-use super::super::asm::{Asm, Label, at};
+use super::super::asm::{Asm, AsmError, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
 use super::check;
 use super::scalar::Ways;
@@ -24,6 +24,8 @@ const RDX: Register = Register::RDX;
 /// A region's code.
 pub(in crate::native) struct Emitted {
     pub(in crate::native) code: Vec<u8>,
+    /// Scratch registers that it leaves alone.
+    pub(in crate::native) spare: usize,
     pub(in crate::native) frame: Frame,
     /// The live-out registers of each exit.
     pub(in crate::native) outputs: Vec<Vec<LiveReg>>,
@@ -235,12 +237,12 @@ pub(in crate::native) fn region(
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
-    let code = emit.asm.finish().map_err(|error| {
-        debug_assert!(false, "{error}");
+    let (code, spare) = emit.asm.finish().map_err(|error| {
+        debug_assert!(matches!(error, AsmError::NotSpare), "{error}");
         Failed::default()
     })?;
     let exit_words = emit.path_masks.map_or_else(Vec::new, |masks| masks.exit_words);
-    Ok(Emitted { code, frame: emit.frame, outputs, exit_words, approximations: emit.approximations, home })
+    Ok(Emitted { code, spare, frame: emit.frame, outputs, exit_words, approximations: emit.approximations, home })
 }
 
 impl Emitter<'_> {
