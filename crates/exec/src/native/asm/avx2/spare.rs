@@ -51,3 +51,24 @@ pub(in super::super) fn with_spare_registers(
     }
     Ok((instructions, spare.len()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AsmError, Instruction, Register, with_spare_registers};
+    use iced_x86::Code;
+
+    fn sum(to: Register, a: Register, b: Register) -> Instruction {
+        Instruction::with3(Code::VEX_Vaddps_ymm_ymm_ymmm256, to, a, b).unwrap_or_default()
+    }
+
+    #[test]
+    fn scratch_registers_in_use_hold_no_values() {
+        let first = sum(Register::YMM11, Register::YMM0, Register::YMM9);
+        let renamed = with_spare_registers(vec![first, sum(Register::YMM17, Register::YMM1, Register::YMM16)]);
+        let Ok((code, spare)) = renamed else { panic!("two of them are spare") };
+        assert_eq!((code, spare), (vec![first, sum(Register::YMM13, Register::YMM1, Register::YMM10)], 2));
+        let third = sum(Register::YMM18, Register::YMM1, Register::YMM16);
+        assert!(matches!(with_spare_registers(vec![first, third]), Err(AsmError::NotSpare)));
+        assert!(matches!(with_spare_registers(vec![third]), Ok((_, 3))));
+    }
+}
