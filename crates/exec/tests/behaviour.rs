@@ -306,18 +306,41 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
 
 #[test]
 fn approximate_reciprocals_of_f64_are_of_the_upper_words() {
-    // 3 with a lower word, and a NaN whose payload is in the lower word: an infinity.
-    for (operand, reciprocal, root) in
-        [("0d40080000FFFFFFFF", 0x3fd5_5555_u64, 0x3fe2_79a7), ("0d7FF0000000000001", 0, 0)]
-    {
+    // 3 with a lower word, a NaN whose payload is in the lower word: an infinity, another NaN, and -4.
+    for (operand, reciprocal, root) in [
+        ("0d40080000FFFFFFFF", 0x3fd5_5555, 0x3fe2_79a7),
+        ("0d7FF0000000000001", 0, 0),
+        ("0dFFF8000000000001", 0x7fff_ffff, 0x7fff_ffff),
+        ("0dC010000000000000", 0xbfd0_0000, 0x7fff_ffff),
+    ] {
         let body = format!(
             "mov.f64 %d0, {operand};\nrcp.approx.ftz.f64 %d1, %d0;\nst.global.f64 [%rd1], %d1;\n\
              rsqrt.approx.ftz.f64 %d1, %d0;\nst.global.f64 [%rd1+8], %d1;"
         );
         let report = run(&body, 4, 1, 1, Options::default()).unwrap();
         let words = report.buffers[0].as_ref().unwrap().words();
-        assert_eq!(words, [0, reciprocal as u32, 0, root], "{operand}");
+        assert_eq!(words, [0, reciprocal, 0, root], "{operand}");
     }
+}
+
+/// Up to PTX 1.4 `cvt` flushes no subnormals of f32 where it converts from or to 64 bits (PTX ISA, `cvt`); sm_1x does otherwise.
+#[test]
+fn conversions_of_old_modules() {
+    let converted = |version: &str| {
+        let text = format!(
+            ".version {version}\n.target sm_13\n.entry k(.param .u64 out, .param .f32 a)\n{{\n\
+             .reg .f32 %f<9>; .reg .f64 %d<9>; .reg .u64 %rd<9>; .reg .s64 %x<9>; .reg .s32 %r<9>;\n\
+             ld.param.u64 %rd1, [out]; mov.f32 %f1, 0f00000001; mov.f64 %d1, 0d36A0000000000000;\n\
+             cvt.f64.f32 %d2, %f1; st.global.f64 [%rd1], %d2;\n\
+             cvt.rpi.s64.f32 %x1, %f1; st.global.s64 [%rd1+8], %x1;\n\
+             cvt.rn.f32.f64 %f2, %d1; st.global.f32 [%rd1+16], %f2;\n\
+             cvt.rpi.s32.f32 %r1, %f1; st.global.s32 [%rd1+20], %r1;\n\
+             ret;\n}}\n"
+        );
+        words(&run_module(&text, 6, 1, 1, Options::default()).unwrap()).to_vec()
+    };
+    assert_eq!(converted("1.4"), [0, 0x36a0_0000, 1, 0, 1, 0]);
+    assert_eq!(converted("1.5"), [0; 6]);
 }
 
 #[test]

@@ -189,7 +189,9 @@ impl Interpreter<'_> {
                 Reduction::Float { max, abs, nan } => {
                     let strip = |x: u64| if abs { x & Format::F32.magnitude_mask() } else { x };
                     let op = MinMax { format: Format::F32, max, flush: false, nan, xorsign_abs: false };
-                    values.map(strip).reduce(|x, y| min_max(&profile, op, [x, y]))
+                    let combined = values.map(strip).reduce(|x, y| min_max(&profile, op, [x, y]));
+                    // A single NaN becomes the canonical one too.
+                    combined.map(|x| min_max(&profile, op, [x, x]))
                 }
             };
             combined.unwrap_or(0)

@@ -81,7 +81,7 @@ impl InactiveLiveness {
         Some(InactiveLiveness(others.iter().enumerate().map(of_node).collect()))
     }
 
-    /// Where lanes stay together: those that do not pass a detour's block are inactive while it runs.
+    /// Those that do not pass a detour's block are inactive while it runs: they wait where it ends, which may be at a lower node, a loop's head.
     pub(super) fn of_detours(
         code: &DecodedKernel<'_>,
         region: &Region,
@@ -111,6 +111,13 @@ impl InactiveLiveness {
             }
         }
         InactiveLiveness(live)
+    }
+
+    /// With all that inactive lanes may read by another analysis of the region.
+    pub(super) fn join(&mut self, other: &InactiveLiveness) {
+        for (all, more) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
+            *all |= more;
+        }
     }
 
     /// The registers that an inactive lane may still read while a node runs, a bit each.

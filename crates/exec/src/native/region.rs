@@ -200,6 +200,7 @@ impl Region {
             .collect();
         let entry = node_index(start);
         let mut region = Region { nodes, entry, exits: builder.exits, may_mask: builder.may_mask };
+        region.join_ends(code);
         if mode.divergent {
             region.split_stores(code);
         }
@@ -209,6 +210,22 @@ impl Region {
         }
         let first = &region.nodes[entry];
         (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
+    }
+
+    /// A block that only exits is counted with the stores that it comes behind: where steps run out, nothing has been stored.
+    fn join_ends(&mut self, code: &DecodedKernel<'_>) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            let stores =
+                code.blocks[node.start.block].insts[node.start.at..node.end].iter().any(|inst| is_store(inst.op));
+            if let Next::Jump(Target::Node(end)) = node.next
+                && stores
+            {
+                let Node { cost, next, .. } = self.nodes[end];
+                self.nodes[index].cost.add(cost);
+                self.nodes[index].next = next;
+            }
+        }
     }
 
     /// Moves the stores at nodes' ends to nodes of their own, after all others: when lanes diverge, no lane stores before
@@ -222,19 +239,10 @@ impl Region {
             let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
             let Some(first) = insts.iter().position(|inst| is_store(inst.op)) else { continue };
             let at = node.start.at + first;
-            let mut cost = node.cost;
-            let next = match node.next {
-                // A block that only exits.
-                Next::Jump(Target::Node(end)) => {
-                    cost.add(self.nodes[end].cost);
-                    self.nodes[end].next
-                }
-                next => next,
-            };
             let stores = self.nodes.len();
-            self.nodes[index] = Node { end: at, next: Next::Stores(stores), cost, ..node };
+            self.nodes[index] = Node { end: at, next: Next::Stores(stores), ..node };
             let start = ProgramPoint { at, ..node.start };
-            self.nodes.push(Node { start, end: node.end, order: Vec::new(), next, cost: Cost::default() });
+            self.nodes.push(Node { start, end: node.end, order: Vec::new(), next: node.next, cost: Cost::default() });
         }
     }
 

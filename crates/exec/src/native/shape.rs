@@ -97,10 +97,10 @@ impl Shapes {
         loop {
             shapes.solve(launch, region, inputs, budget)?;
             let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
-            let inactive = match mode.divergent {
-                true => InactiveLiveness::compute(launch.code, region, diverges, budget)?,
-                false => InactiveLiveness::of_detours(launch.code, region, diverges),
-            };
+            let mut inactive = InactiveLiveness::of_detours(launch.code, region, &diverges);
+            if mode.divergent {
+                inactive.join(&InactiveLiveness::compute(launch.code, region, &diverges, budget)?);
+            }
             // What is written while an inactive lane may still read it must be stored for each lane.
             let mut changed = false;
             for node in 0..region.nodes.len() {

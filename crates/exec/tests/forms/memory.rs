@@ -195,6 +195,9 @@ fn atomics_on_floats() {
     add("red.global.v2.f32.add [%y2], {%f5, %f6}; ld.global.u64 %x0, [%y2];", 0x4080_0000_4000_0000);
     add("red.global.add.v2.f32 [%y2], {%f6, %f6}; ld.global.u64 %x0, [%y2];", 0x4080_0000_4040_0000);
     add("atom.global.v2.f32.add {%f7, %f8}, [%y2], {%f5, %f6}; mov.b64 %x0, {%f7, %f8};", 0x4000_0000_3f80_0000);
+    // What one returns is an operand of the other.
+    add("atom.global.v2.f32.add {%f6, %f5}, [%y2], {%f5, %f6}; ld.global.u64 %x0, [%y2];", 0x4080_0000_4000_0000);
+    add("atom.global.v2.f32.add {%f6, %f5}, [%y2], {%f5, %f6}; mov.b64 %x0, {%f6, %f5};", 0x4000_0000_3f80_0000);
     add(
         "mov.b32 %r5, 0x00010002; st.global.v2.b32 [%y2], {%r5, %r5};\n\
          red.global.v2.f16x2.add.noftz [%y2], {%r5, 0x80008000}; ld.global.u64 %x0, [%y2];",

@@ -130,6 +130,12 @@ fn extrema_of_floats() {
             };
             (bits.into(), false)
         });
+        // Each lane alone.
+        forms.add(format!("// %f\nmov.u32 %r5, %lanemask_eq; {name} %f0, %f1, %r5;"), move |[a, ..]| {
+            let value = f32::from_bits(a as u32);
+            let value = if abs { value.abs() } else { value };
+            if value.is_nan() { 0x7fff_ffff } else { value.to_bits().into() }
+        });
     }
     forms.check();
 }

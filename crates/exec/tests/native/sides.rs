@@ -2,7 +2,7 @@
 
 use super::scattered::FILL;
 use super::{Case, has_native, lowered, random, words, zeros};
-use roundonce_exec::{Arg, Buffer};
+use roundonce_exec::{Arg, Buffer, Engine};
 
 /// Kernels of one line of threads, `k0` on: `%r1` is the thread's number in the grid, `%r2` that in its block; `%r3` and `%f1` to
 /// `%f3` are data; `%p1` and `%p2` are conditions of the data, of which the second is rarely true. `%rd1` is the data, `%rd2` the
@@ -179,6 +179,46 @@ fn sides_that_store_where_they_load() {
         format!("@%p1 bra A; {x} bra.uni C; C: st.global.u32 [%rd2], %r10; A: ret;"),
     ];
     hold(&bodies, &[128, 32], 0.0);
+}
+
+/// Loops of which lanes leave at different times, with sides that end at the loop's head: what all lanes have as one number until one of
+/// them passes a side.
+#[test]
+fn sides_that_go_on_with_a_loop() {
+    let looped = |side: &str| {
+        format!(
+            "and.b32 %r10, %r3, 7; add.u32 %r10, %r10, 1; mov.u32 %r11, 0; mov.u32 %r12, 3; mov.u32 %r14, 1;
+             L: mad.lo.u32 %r11, %r11, %r14, %r12; sub.u32 %r10, %r10, 1; setp.eq.u32 %p3, %r10, 0; @%p3 bra O;
+             and.b32 %r13, %r10, 1; setp.eq.u32 %p4, %r13, 0; @%p4 bra L; {side} bra L; O: st.global.u32 [%rd2], %r11;"
+        )
+    };
+    let sides = [
+        "mov.u32 %r12, 10;",
+        "add.u32 %r12, %r12, 1; add.u32 %r14, %r12, 2;",
+        "mul.lo.u32 %r5, %r12, %r12; mov.u32 %r12, %r5;",
+    ];
+    hold(&sides.map(looped), &[128, 32, 16], 0.1);
+}
+
+/// A side's steps count before it stores: one tile has as many as the interpreter.
+#[test]
+fn limits_of_sides() {
+    let bodies = [
+        "setp.lt.u32 %p1, %r2, 40; @%p1 bra A; add.u32 %r10, %r3, 1; st.global.u32 [%rd2], %r10; A: ret;",
+        "setp.lt.u32 %p1, %r2, 40; @%p1 bra A; ld.global.u32 %r10, [%rd2]; add.u32 %r10, %r10, 1; st.global.u32 [%rd2], %r10; A:",
+        "ld.global.u32 %r10, [%rd2]; add.u32 %r10, %r10, 1; st.global.u32 [%rd2], %r10; bra E; E: ret;",
+    ];
+    let bodies = bodies.map(String::from);
+    let program = program(&bodies);
+    for (number, body) in bodies.iter().enumerate() {
+        let entry = format!("k{number}");
+        let mut case = Case::line(&program, &entry, 1, 64, vec![data(1), zeros(4 * N), Arg::Scalar(5000)]);
+        for limit in 1..120 {
+            case.step_limit = limit;
+            let results = [Engine::Native, Engine::Interpreter].map(|engine| case.run(engine, 1).0);
+            assert_eq!(results[0], results[1], "{body}, limit {limit}");
+        }
+    }
 }
 
 /// One lane's access is out of bounds, under a mask.

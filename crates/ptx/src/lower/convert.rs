@@ -301,9 +301,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         // Up to PTX 1.4 rounding a float to another without a modifier that makes it integral was `.rzi` for integers.
         let single = Scalar::Float(Format::F32);
+        // Up to PTX 1.4 nothing is flushed where a number has 64 bits (PTX ISA, `cvt`, "Subnormal numbers").
+        let is_wide = |of: Scalar| matches!(of, Scalar::Float(Format::F64) | Scalar::Int { bits: 64, .. });
+        let keeps = self.lowering.version <= roundonce_isa::Version(1, 4) && (is_wide(to) || is_wide(from));
         // To f16 nothing is flushed, although the manual has the modifier there (measured on sm_90).
         let flush = inst.has(".ftz") && to != Scalar::Float(Format::F16)
-            || (self.lowering.target.number < 20 && (to == single || from == single));
+            || (self.lowering.target.number < 20 && (to == single || from == single) && !keeps);
         let saturate = inst.has(".sat");
         self.emit(Op::Convert { d, to, from, rounding, integral: integral.is_some(), flush, saturate, a });
     }

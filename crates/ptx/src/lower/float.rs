@@ -5,7 +5,7 @@ use super::{Body, Lowering, Result};
 use crate::forms::FORMS;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Class, Function, IntOp, Op, Operand, Width};
+use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Width};
 use roundonce_isa::{Recipe, Table};
 
 static TABLE: Table = Table::new(&[FORMS]);
@@ -139,20 +139,24 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.flushes(inst, ty) || (self.lowering.version < roundonce_isa::Version(1, 4) && format == Format::F32);
         let mut values = vec![self.value_at(inst, 1, ty)?];
         if function == Function::Divide {
-            values.push(self.value_at(inst, 2, ty)?);
+            let b = self.value_at(inst, 2, ty)?;
+            values.push(if inst.has(".full") { b } else { self.divisor(b) });
         }
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let (saturate, name) = (inst.has(".sat"), inst.spelling.clone());
         if format == Format::F64 && inst.has(".ftz") {
-            // The upper 32 bits of the operand give the upper 32 of the result; the lower ones are zero (PTX ISA,
-            // `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`).
+            // The upper 32 bits of the operand give the upper 32 of the result; the lower ones are zero, also in a NaN, whose other bits are
+            // ones (PTX ISA, `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`).
             let upper = Operand::Imm(!0 << 32);
             let a = self.int(IntOp::And, Width::B64, [values[0], upper, Operand::ZERO]);
             let whole = self.fresh(Width::B64);
             let (a, b) = (a.into(), Operand::ZERO);
             self.emit(Op::Approximate { d: whole, function, format, flush, saturate, a, b, name });
-            let args = [whole.into(), upper, Operand::ZERO, Operand::ZERO];
-            self.emit(Op::Int { d, op: IntOp::And, width: Width::B64, args });
+            let number = self.int(IntOp::And, Width::B64, [whole.into(), upper, Operand::ZERO]);
+            let is_nan =
+                self.compare(Comparison::Nan, Comparand::Float { format, flush: false }, whole.into(), whole.into());
+            let nan = Operand::Imm(0x7fff_ffff << 32);
+            self.emit(Op::Select { d, p: is_nan.into(), a: nan, b: number.into() });
             return Ok(());
         }
         self.by_component(d, ty, &values, |body, d, values| {
@@ -160,6 +164,23 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             body.emit(Op::Approximate { d, function, format, flush, saturate, a, b, name: name.clone() });
             Ok(())
         })
+    }
+
+    /// A divisor of `div.approx.f32` beyond 2^126 in magnitude counts as an infinity: what is finite gives a zero, an infinity NaN (PTX
+    /// ISA, `div`).
+    fn divisor(&mut self, b: Operand) -> Operand {
+        const LARGEST: u64 = 0x7e80_0000;
+        let (infinity, sign) = (Format::F32.infinity(), Format::F32.sign_mask());
+        let and = |body: &mut Self, bits| body.int(IntOp::And, Width::B32, [b, Operand::Imm(bits), Operand::ZERO]);
+        let magnitude = and(self, Format::F32.magnitude_mask()).into();
+        let over = self.int(IntOp::Sub, Width::B32, [magnitude, Operand::Imm(LARGEST + 1), Operand::ZERO]);
+        let unsigned = Comparand::Unsigned(Width::B32);
+        let p = self.compare(Comparison::Lt, unsigned, over.into(), Operand::Imm(infinity - LARGEST - 1));
+        let signed = and(self, sign).into();
+        let infinite = self.int(IntOp::Or, Width::B32, [signed, Operand::Imm(infinity), Operand::ZERO]);
+        let d = self.fresh(Width::B32);
+        self.emit_always(Op::Select { d, p: p.into(), a: infinite.into(), b });
+        d.into()
     }
 
     pub(super) fn copysign(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

@@ -245,10 +245,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
         }
         let bytes = ty.bytes();
-        for (index, (b, d)) in steps.into_iter().enumerate() {
+        // All at once: what one of several returns may be an operand of another.
+        let is_vector = steps.len() > 1;
+        let mut moves = Vec::new();
+        for (index, (b, mut d)) in steps.into_iter().enumerate() {
             let offset = offset.wrapping_add(i64::from(bytes) * index as i64);
+            if let Some(d) = d.as_mut().filter(|_| is_vector) {
+                let returned = self.fresh(self.kernel.width(*d));
+                moves.push(Op::Move { d: std::mem::replace(d, returned), a: returned.into() });
+            }
             self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c, high: None });
         }
+        moves.into_iter().for_each(|op| self.emit(op));
         Ok(())
     }
 

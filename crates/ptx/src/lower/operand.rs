@@ -5,7 +5,7 @@ use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
 use crate::types::{ScalarKind, Type};
-use roundonce_ir::{IntOp, Op, Operand, Reg, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Space, Special, Width};
 
 /// Where a load or a store goes.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +145,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn int(&mut self, op: IntOp, width: Width, [a, b, c]: [Operand; 3]) -> Reg {
         let d = self.fresh(op.result_width(width));
         self.emit_always(Op::Int { d, op, width, args: [a, b, c, Operand::ZERO] });
+        d
+    }
+
+    /// The same of a comparison.
+    pub(super) fn compare(&mut self, comparison: Comparison, of: Comparand, a: Operand, b: Operand) -> Reg {
+        let d = self.fresh(Width::Pred);
+        self.emit_always(Op::Compare { d, comparison, of, a, b });
         d
     }
 

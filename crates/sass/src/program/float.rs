@@ -245,7 +245,12 @@ impl Body<'_> {
         let whole = self.pack(Arg::ZERO, value).into();
         let result = self.fresh(Width::B64);
         self.finish(approximate(result, whole));
-        self.finish(Op::Extract { d, a: result.into(), width: Width::B64, shift: 32 });
+        let upper = self.fresh(Width::B32);
+        self.finish(Op::Extract { d: upper, a: result.into(), width: Width::B64, shift: 32 });
+        // As `rcp.approx.ftz.f64` has it, which this instruction is (PTX ISA).
+        let is_nan =
+            self.compare(Comparison::Nan, Comparand::Float { format, flush: false }, result.into(), result.into());
+        self.finish(Op::Select { d, p: is_nan.into(), a: Arg::Imm(0x7fff_ffff), b: upper.into() });
         Some(())
     }
 

@@ -134,7 +134,7 @@ impl RegionBuilder<'_, '_> {
                 let jump = Next::Jump(Target::Node(0));
                 all.add(cost(code, ProgramPoint { block, at: 0 }, code.blocks[block].insts.len(), jump));
             }
-            *side = Some(Side { first, expected, cost: Cost { checks_budget: false, ..all } });
+            *side = Some(Side { first, expected, cost: all });
         }
         Some(PendingDetour { sides: both, meet, to, commit })
     }
