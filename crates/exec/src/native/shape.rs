@@ -97,9 +97,9 @@ impl Shapes {
         loop {
             shapes.solve(launch, region, inputs, budget)?;
             let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
-            let mut inactive = InactiveLiveness::of_detours(launch.code, region, &diverges);
+            let mut inactive = InactiveLiveness::of_detours(launch.code, region, diverges);
             if mode.divergent {
-                inactive.join(&InactiveLiveness::compute(launch.code, region, &diverges, budget)?);
+                inactive.join(&InactiveLiveness::compute(launch.code, region, diverges, budget)?);
             }
             // What is written while an inactive lane may still read it must be stored for each lane.
             let mut changed = false;
