@@ -139,11 +139,18 @@ fn prologue(statements: &str) -> String {
     text + "\tld.global.s32 %c0, [%in+8];\n\tsetp.gt.s32 %p3, %c0, 0;\n"
 }
 
-/// What is left in every register that statements name.
+/// What is left in the registers that statements name: in all of them, or in some, the others being dead by then. Their length says
+/// which, so that inputs mean the same programs as before.
 fn epilogue(statements: &str) -> String {
     let (mut text, mut at) = ("END:\n".to_owned(), OWN);
+    let mut dead =
+        if statements.len() % 2 == 1 { (statements.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) } else { 0 };
     for pool in POOLS {
         for (index, mut register) in used(pool, statements).enumerate() {
+            dead = dead.rotate_left(1);
+            if dead & 1 == 1 {
+                continue;
+            }
             let at = at + index * pool.bytes;
             if pool.ty == ".pred" {
                 text += &format!("\tselp.b32 %c0, 1, 0, {register};\n");
@@ -219,6 +226,11 @@ impl<'c, 'b> Generator<'c, 'b> {
     /// Statements until the choices end.
     fn program(mut self, block: [u32; 3], grid: [u32; 3], words: Vec<u32>) -> Module {
         let function = self.function();
+        if self.choices.one_in(2) {
+            // The same for all threads.
+            ["mov.b32 %r0, 3", "mov.u32 %ru1, %ntid.x", "mov.f32 %f1, 0f40200000", "mov.b64 %d0, 5"]
+                .map(|line| self.line(line));
+        }
         while !self.choices.is_empty() && self.left > 0 {
             self.statements(0);
         }
@@ -312,13 +324,21 @@ impl<'c, 'b> Generator<'c, 'b> {
         self.line(&format!("and.b32 {counter}, {rounds}, 3"));
         self.body += &format!("{head}:\n");
         self.statements(depth + 1);
-        if self.choices.one_in(3) {
-            let pred = self.register("%p");
+        let (how, pred) = (self.choices.below(6), self.register("%p"));
+        if how < 2 {
             self.line(&format!("@{pred} bra {end}"));
         }
         self.line(&format!("sub.s32 {counter}, {counter}, 1"));
         self.line(&format!("setp.gt.s32 %q, {counter}, 0"));
-        self.line(&format!("@%q bra {head}"));
+        if how == 2 {
+            // Some go on at once.
+            self.line(&format!("@!%q bra {end}"));
+            self.line(&format!("@{pred} bra {head}"));
+            self.statements(depth + 1);
+            self.line(&format!("bra {head}"));
+        } else {
+            self.line(&format!("@%q bra {head}"));
+        }
         self.body += &format!("{end}:\n");
     }
 
