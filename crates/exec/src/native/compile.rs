@@ -344,7 +344,9 @@ impl<'a> Plan<'a> {
             let failed = match emitted {
                 Ok(emitted) => {
                     self.budget.spend(32 * emitted.code.len())?;
-                    let spare = if allocated.spilled > 0 { emitted.spare } else { 0 };
+                    // Elsewhere compiling once more takes longer than it saves.
+                    let has_loop = region.loop_depths().iter().any(|&depth| depth > 0);
+                    let spare = if has_loop && allocated.spilled > 0 { emitted.spare } else { 0 };
                     let again = self.with_spare(spare, tile, &deferred, whole);
                     let (emitted, draft) = again.unwrap_or((emitted, draft));
                     return self.finish(emitted, &draft, &deferred, whole);
