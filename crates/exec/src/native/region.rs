@@ -212,19 +212,31 @@ impl Region {
         (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
     }
 
-    /// A block that only exits is counted with the stores that it comes behind: where steps run out, nothing has been stored.
+    /// A block that only exits is counted with the stores that it comes behind, a side's too: where steps run out, nothing has been stored.
     fn join_ends(&mut self, code: &DecodedKernel<'_>) {
         for index in 0..self.nodes.len() {
-            let node = &self.nodes[index];
-            let stores =
-                code.blocks[node.start.block].insts[node.start.at..node.end].iter().any(|inst| is_store(inst.op));
-            if let Next::Jump(Target::Node(end)) = node.next
-                && stores
-            {
-                let Node { cost, next, .. } = self.nodes[end];
-                self.nodes[index].cost.add(cost);
-                self.nodes[index].next = next;
-            }
+            let Node { start, end, next, cost, .. } = self.nodes[index].clone();
+            let (next, more) = match next {
+                Next::Jump(Target::Node(to))
+                    if code.blocks[start.block].insts[start.at..end].iter().any(|inst| is_store(inst.op)) =>
+                {
+                    (self.nodes[to].next, self.nodes[to].cost)
+                }
+                Next::Branch { pred, then, otherwise, mid_block, detour: Some(mut detour) }
+                    if detour.commit.is_none()
+                        && let Target::Node(to) = detour.to
+                        && let Node { start, end, next: Next::Jump(exit @ Target::Exit(_)), cost, .. } =
+                            self.nodes[to]
+                        && start.at == end =>
+                {
+                    (detour.to, detour.end) = (exit, cost);
+                    (Next::Branch { pred, then, otherwise, mid_block, detour: Some(detour) }, Cost::default())
+                }
+                _ => continue,
+            };
+            let node = &mut self.nodes[index];
+            (node.next, node.cost) = (next, cost);
+            node.cost.add(more);
         }
     }
 

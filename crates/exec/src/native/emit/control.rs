@@ -372,6 +372,8 @@ impl Emitter<'_> {
         let before = self.states.clone();
         // First all masks: a side may overwrite the predicate.
         let masked = detour.sides.map(|side| side.map(|side| (side, self.predicate_mask(pred, side.expected))));
+        self.count(detour.end.completed);
+        self.charge_budget(detour.end);
         for (side, mask) in masked.into_iter().flatten() {
             self.count_lanes(mask, side.cost.completed);
             self.charge_budget(side.cost);

@@ -24,6 +24,8 @@ pub(in crate::native) struct Detour {
     pub(in crate::native) to: Target,
     /// Where the tile commits, if there are stores and the region goes on.
     pub(in crate::native) commit: Option<usize>,
+    /// What a block that only exits, at which it ends, adds to all lanes' counts: it is counted before the stores.
+    pub(in crate::native) end: Cost,
 }
 
 /// A side of a detour: blocks that one after the other lead to where the lanes meet.
@@ -73,7 +75,7 @@ impl PendingDetour {
         is_whole: impl Fn(usize) -> bool,
     ) -> Option<Detour> {
         let PendingDetour { sides, meet, to, commit } = self;
-        let detour = Detour { sides, meet, to: target(to), commit };
+        let detour = Detour { sides, meet, to: target(to), commit, end: Cost::default() };
         let mut blocks = sides.into_iter().flatten().flat_map(|side| detour.blocks(code, side));
         blocks.all(is_whole).then_some(detour)
     }
