@@ -20,8 +20,9 @@
 //! branches under masks, which all lanes pass together (`region/detour`), or, where that is not enough, for divergent lanes:
 //! then the paths run one after another under masks (`emit/divergence`), and `inactive` says which registers are live in
 //! the inactive lanes. The budget is a tile's: the interpreter runs more lanes at a time and may exhaust it earlier
-//! where lanes diverge. The tiles that completed before had no error, so the first error is the same one, unless a tile that
-//! committed in a loop is turns ahead of others: of two errors of one instruction the interpreter may then meet the other one first.
+//! where lanes diverge, and later where tiles go on one by one behind what they have committed. The tiles that completed
+//! before had no error, so the first error is the same one, unless a tile that committed in a loop is iterations ahead of
+//! others: of two errors of one instruction the interpreter may then meet the other one first.
 //!
 //! Registers have as many bits a lane as the kernel says, but those of 16 bits have 32, zeros above (`emit/half`,
 //! `emit/convert`).

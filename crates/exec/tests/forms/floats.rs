@@ -70,11 +70,12 @@ fn of_one_format() {
 #[test]
 fn approximate_quotients() {
     let mut forms = Forms::default();
-    let large = "mov.b32 %r2, %f2; and.b32 %r2, %r2, 0x80ffffff; or.b32 %r2, %r2, 0x7e800000; mov.b32 %f2, %r2;";
     for (name, flush) in [("approx", false), ("approx.ftz", true), ("full", false), ("full.ftz", true)] {
-        for (before, made) in [("", (!0, 0)), (large, (0x80ff_ffff, 0x7e80_0000))] {
-            forms.add(format!("// %f\n{before} div.{name}.f32 %f0, %f1, %f2;"), move |[a, b, ..]| {
-                let b = b & made.0 & 0xffff_ffff | made.1;
+        // Any divisor; about 2^126, and from 2^127 on.
+        for (kept, set) in [(0xffff_ffff, 0), (0x80ff_ffff, 0x7e00_0000), (0x80ff_ffff, 0x7f00_0000)] {
+            let made = format!("mov.b32 %r2, %f2; and.b32 %r2, %r2, {kept}; or.b32 %r2, %r2, {set}; mov.b32 %f2, %r2;");
+            forms.add(format!("// %f\n{made} div.{name}.f32 %f0, %f1, %f2;"), move |[a, b, ..]| {
+                let b = b & kept | set;
                 let beyond = (0x7e80_0001..0x7f80_0000).contains(&(b & 0x7fff_ffff)) && name.starts_with("approx");
                 let b = if beyond { b & 0x8000_0000 | 0x7f80_0000 } else { b };
                 quotient(Layout::F32, Direction::Nearest, flush, a, b)
