@@ -228,8 +228,9 @@ impl<'c, 'b> Generator<'c, 'b> {
         let function = self.function();
         if self.choices.one_in(2) {
             // The same for all threads.
-            ["mov.b32 %r0, 3", "mov.u32 %ru1, %ntid.x", "mov.f32 %f1, 0f40200000", "mov.b64 %d0, 5"]
-                .map(|line| self.line(line));
+            for line in ["mov.b32 %r0, 3", "mov.u32 %ru1, %ntid.x", "mov.f32 %f1, 0f40200000", "mov.b64 %d0, 5"] {
+                self.line(line);
+            }
         }
         while !self.choices.is_empty() && self.left > 0 {
             self.statements(0);
