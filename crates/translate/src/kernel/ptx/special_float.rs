@@ -279,8 +279,9 @@ impl Body<'_> {
         name: &str,
     ) -> Written {
         let word = match function {
-            Function::Divide if name.starts_with("div.full") => Some("div.full"),
-            Function::Divide => Some("div.approx"),
+            // What is not this instruction is not as inexact for large divisors.
+            Function::Divide if name.starts_with("div.approx") => Some("div.approx"),
+            Function::Divide => Some("div.full"),
             Function::Reciprocal => Some("rcp.approx"),
             Function::ReciprocalSquareRoot => Some("rsqrt.approx"),
             Function::SquareRoot => Some("sqrt.approx"),
