@@ -81,6 +81,8 @@ struct Generator<'c, 'b> {
     left_early: bool,
     /// Parameters of functions are declared as registers, not as `.param`.
     by_register: bool,
+    /// Registers that are not looked at in the end, a bit each.
+    dead: u64,
     /// Only what is defined on every machine: a GPU is to agree.
     portable: bool,
 }
@@ -139,12 +141,9 @@ fn prologue(statements: &str) -> String {
     text + "\tld.global.s32 %c0, [%in+8];\n\tsetp.gt.s32 %p3, %c0, 0;\n"
 }
 
-/// What is left in the registers that statements name: in all of them, or in some, the others being dead by then. Their length says
-/// which, so that inputs mean the same programs as before.
-fn epilogue(statements: &str) -> String {
+/// What is left in the registers that statements name, but for those that `dead` has a bit of, from the highest one on.
+fn epilogue(statements: &str, mut dead: u64) -> String {
     let (mut text, mut at) = ("END:\n".to_owned(), OWN);
-    let mut dead =
-        if statements.len() % 2 == 1 { (statements.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) } else { 0 };
     for pool in POOLS {
         for (index, mut register) in used(pool, statements).enumerate() {
             dead = dead.rotate_left(1);
@@ -164,14 +163,14 @@ fn epilogue(statements: &str) -> String {
 }
 
 /// The whole text around the statements.
-fn module((version, target): (&str, &str), function: &str, statements: &str) -> String {
+fn module((version, target): (&str, &str), function: &str, (statements, dead): (&str, u64)) -> String {
     format!(
         ".version {version}\n.target {target}\n.address_size 64\n\
          .const .align 16 .b32 table[8] = {{1, 0x3f800001, 0x7f800000, 0xff800001, 2, 3, 0x80000000, 0xffffffff}};\n\
          {function}.visible .entry kernel(.param .u64 input, .param .u64 out, .param .u64 slots)\n{{\n\
          \t.shared .align 16 .b8 shared[2064];\n{}{statements}{}}}\n",
         prologue(statements),
-        epilogue(statements)
+        epilogue(statements, dead)
     )
 }
 
@@ -182,6 +181,7 @@ pub fn generate(choices: &mut Choices<'_>) -> Module {
     let mut generator = Generator::new(choices, target);
     let words = generator.choices.words(INPUT);
     generator.by_register = generator.choices.one_in(2);
+    generator.dead = if generator.choices.one_in(2) { generator.choices.bits(64) } else { 0 };
     generator.program(block, grid, words)
 }
 
@@ -219,7 +219,7 @@ impl<'c, 'b> Generator<'c, 'b> {
     fn new(choices: &'c mut Choices<'b>, target: (&'static str, &'static str)) -> Self {
         Generator {
             choices, target, body: String::new(), labels: 0, left: 40, loops: 0, left_early: false, by_register: false,
-            portable: false,
+            dead: 0, portable: false,
         }
     }
 
@@ -240,7 +240,7 @@ impl<'c, 'b> Generator<'c, 'b> {
 
     fn module(&self, function: &str, block: [u32; 3], grid: [u32; 3], words: Vec<u32>) -> Module {
         let threads = (block[0] * block[1] * block[2] * grid[0]) as usize;
-        let text = module(self.target, function, &self.body);
+        let text = module(self.target, function, (&self.body, self.dead));
         let buffers = [Buffer::from_words(words), Buffer::zeros(threads * record()), Buffer::zeros(32)];
         Module { text, grid, block, args: buffers.map(Arg::Buffer).to_vec() }
     }

@@ -78,7 +78,7 @@ pub fn check_table() {
     assert!(missing.is_empty(), "rows.rs has no row for {missing:?}");
     // What is around the statements is taken: else no program would be.
     for target in TARGETS {
-        let text = module(target, "", "");
+        let text = module(target, "", ("", 0));
         let refused = Ready::read(Source::Ptx(&text), &Choice::default()).err();
         assert!(refused.is_none(), "{text}\n{refused:?}");
     }
@@ -343,7 +343,7 @@ impl Generator<'_, '_> {
         }
         KNOWN.with_borrow_mut(|known| {
             *known.entry(key).or_insert_with(|| {
-                let text = module(self.target, "", &format!("\t{text};\n"));
+                let text = module(self.target, "", (&format!("\t{text};\n"), 0));
                 Ready::read(Source::Ptx(&text), &Choice::default()).is_ok()
             })
         })

@@ -198,8 +198,8 @@ pub(super) fn allocate(
                 let in_registers = hinted.unwrap_or_else(free);
                 let rest = range.vectors - in_registers.len();
                 // Those of a value that is in slots too are no other's to reuse: its parts are not all there.
-                let whole = if rest == 0 { &[][..] } else { &[usize::MAX] };
-                let registers: Rc<[usize]> = [&in_registers, whole].concat().into();
+                let partial = if rest == 0 { &[][..] } else { &[usize::MAX] };
+                let registers: Rc<[usize]> = [&in_registers, partial].concat().into();
                 in_registers.iter().for_each(|&at| vectors[at].take(&range.intervals, &registers));
                 spilled += range.spill_weight * rest as u64;
                 spilled_uses += range.uses * rest as u64;

@@ -170,17 +170,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// ISA, `div`).
     fn divisor(&mut self, b: Operand) -> Operand {
         const LARGEST: u64 = 0x7e80_0000;
-        let (infinity, sign) = (Format::F32.infinity(), Format::F32.sign_mask());
-        let and = |body: &mut Self, bits| body.int(IntOp::And, Width::B32, [b, Operand::Imm(bits), Operand::ZERO]);
-        let magnitude = and(self, Format::F32.magnitude_mask()).into();
-        let over = self.int(IntOp::Sub, Width::B32, [magnitude, Operand::Imm(LARGEST + 1), Operand::ZERO]);
+        let infinity = Format::F32.infinity();
+        let magnitude = self.bits(IntOp::And, b, Format::F32.magnitude_mask()).into();
+        let over = self.bits(IntOp::Sub, magnitude, LARGEST + 1).into();
         let unsigned = Comparand::Unsigned(Width::B32);
-        let p = self.compare(Comparison::Lt, unsigned, over.into(), Operand::Imm(infinity - LARGEST - 1));
-        let signed = and(self, sign).into();
-        let infinite = self.int(IntOp::Or, Width::B32, [signed, Operand::Imm(infinity), Operand::ZERO]);
-        let d = self.fresh(Width::B32);
-        self.emit_always(Op::Select { d, p: p.into(), a: infinite.into(), b });
-        d.into()
+        let p = self.compare(Comparison::Lt, unsigned, over, Operand::Imm(infinity - LARGEST - 1));
+        let sign = self.bits(IntOp::And, b, Format::F32.sign_mask()).into();
+        let infinite = self.bits(IntOp::Or, sign, infinity).into();
+        self.choose(p, infinite, b).into()
     }
 
     pub(super) fn copysign(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

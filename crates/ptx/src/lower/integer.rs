@@ -262,9 +262,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (d, p) = (self.exact(d, ty)?, self.exact(p, Type::PRED)?);
         let value = self.fresh(ty.width());
         self.emit_always(Op::Int { d: value, op, width: ty.width(), args });
-        let truth = self.fresh(Width::Pred);
-        let of = Comparand::Unsigned(ty.width());
-        self.emit_always(Op::Compare { d: truth, comparison: Comparison::Ne, of, a: value.into(), b: NONE });
+        let truth = self.compare(Comparison::Ne, Comparand::Unsigned(ty.width()), value.into(), NONE);
         self.emit(Op::Move { d, a: value.into() });
         self.emit_int(p, join, Width::Pred, [truth.into(), q, NONE, NONE]);
         Ok(())
@@ -488,8 +486,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ScalarKind::Float(format) => Comparand::Float { format, flush: self.flushes(inst, by) },
             _ => Comparand::Signed(by.width()),
         };
-        let p = self.fresh(Width::Pred);
-        self.emit_always(Op::Compare { d: p, comparison: Comparison::Ge, of, a: c, b: NONE });
+        let p = self.compare(Comparison::Ge, of, c, NONE);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         self.emit(Op::Select { d, p: p.into(), a, b });
         Ok(())

@@ -172,9 +172,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let offset = Operand::Imm(offset as u64 & width.mask());
         let address = self.int(IntOp::Add, width, [base, offset, Operand::ZERO]);
         let rest = self.int(IntOp::And, width, [address.into(), Operand::Imm(15), Operand::ZERO]);
-        let mut pred = self.fresh(Width::Pred);
-        let (comparison, of) = (Comparison::Ne, Comparand::Unsigned(width));
-        self.emit_always(Op::Compare { d: pred, comparison, of, a: rest.into(), b: Operand::ZERO });
+        let mut pred = self.compare(Comparison::Ne, Comparand::Unsigned(width), rest.into(), Operand::ZERO);
         let guard = self.guard.take();
         if let Some(Guard { pred: runs, expected }) = guard {
             let not = |body: &mut Self| body.int(IntOp::Not, Width::Pred, [runs.into(), Operand::ZERO, Operand::ZERO]);

@@ -58,26 +58,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.choose(number, result.into(), Operand::Imm(MAGNITUDE & KEPT))
     }
 
-    fn bits(&mut self, op: IntOp, a: Operand, b: u64) -> Reg {
+    pub(super) fn bits(&mut self, op: IntOp, a: Operand, b: u64) -> Reg {
         self.int(op, Width::B32, [a, Operand::Imm(b), Operand::ZERO])
     }
 
     /// Whether a magnitude is below a bound.
     fn below(&mut self, a: Operand, bound: u64) -> Reg {
         let magnitude = self.bits(IntOp::And, a, MAGNITUDE);
-        let d = self.fresh(Width::Pred);
-        let of = Comparand::Unsigned(Width::B32);
-        self.emit_always(Op::Compare {
-            d,
-            comparison: Comparison::Lt,
-            of,
-            a: magnitude.into(),
-            b: Operand::Imm(bound),
-        });
-        d
+        self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), magnitude.into(), Operand::Imm(bound))
     }
 
-    fn choose(&mut self, p: Reg, a: Operand, b: Operand) -> Reg {
+    pub(super) fn choose(&mut self, p: Reg, a: Operand, b: Operand) -> Reg {
         let d = self.fresh(Width::B32);
         self.emit_always(Op::Select { d, p: p.into(), a, b });
         d

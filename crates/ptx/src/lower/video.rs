@@ -264,8 +264,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             VideoOp::Compare => {
                 let (comparison, of) = self.comparison(inst, Type::S64)?;
-                let (p, d) = (self.fresh(Width::Pred), self.fresh(Width::B64));
-                self.emit_always(Op::Compare { d: p, comparison, of, a, b });
+                let (p, d) = (self.compare(comparison, of, a, b), self.fresh(Width::B64));
                 self.emit_always(Op::Select { d, p: p.into(), a: Operand::Imm(1), b: NONE });
                 d.into()
             }
