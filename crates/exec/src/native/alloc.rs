@@ -263,7 +263,7 @@ fn live_ranges(
         let insts = region.insts(code, index);
         let weight = 8u64.pow(depths[index].min(6));
         let end = base + 2 * (insts.len() as u32 + 1) + 1;
-        let live = region.live_out(code, index);
+        let live = region.live_out(index);
         // Going backward: the last use of each register's value.
         members(&live).for_each(|reg| until.at(reg, end));
         if let super::region::Next::Branch { pred, .. } = node.next {

@@ -12,7 +12,7 @@
 
 use super::budget::Budget;
 use super::quotient::Quotient;
-use super::region::{Next, Region, Target, is_live, live_at_exit};
+use super::region::{Next, Region, Target, is_live};
 use crate::kernel::{DecodedInst, DecodedKernel, Machine};
 use roundonce_arith::{Clamp, Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar, Width};
@@ -222,10 +222,9 @@ fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>
             _ => observed[reg.0 as usize] |= !arithmetic && !stores(reg.into()),
         });
     }
-    let live: Vec<Vec<u64>> = region.exits.iter().map(|&exit| live_at_exit(code, exit)).collect();
     for (index, late) in late.iter_mut().enumerate() {
         let reg = Reg(index as u32);
-        *late &= !observed[index] && !eager.contains(&reg) && !live.iter().any(|live| is_live(live, reg));
+        *late &= !observed[index] && !eager.contains(&reg) && !region.live_at_exits().iter().any(|live| is_live(live, reg));
     }
     late
 }

@@ -5,7 +5,7 @@
 //! inactive lane may still read it, and its location must not be given to a second register meanwhile.
 
 use super::budget::Budget;
-use super::region::{Exit, Next, ProgramPoint, Region, Target, is_live, live_at_exit};
+use super::region::{Next, ProgramPoint, Region, Target, is_live};
 use crate::kernel::DecodedKernel;
 use roundonce_ir::Reg;
 use std::collections::HashMap;
@@ -27,6 +27,7 @@ impl InactiveLiveness {
             Target::Node(node) => node,
             Target::Exit(exit) => nodes + exit,
         };
+        let target = |point: usize| if point < nodes { Target::Node(point) } else { Target::Exit(point - nodes) };
         let words = (nodes + exits).div_ceil(64);
         let registers = code.kernel.registers.len().div_ceil(64);
         // A search from every node, and for every node the sets of all that others may wait at.
@@ -62,18 +63,12 @@ impl InactiveLiveness {
                 }
             }
         }
-        let live: Vec<Vec<u64>> = region
-            .nodes
-            .iter()
-            .map(|node| live_at_exit(code, Exit::At(node.start)))
-            .chain(region.exits.iter().map(|&exit| live_at_exit(code, exit)))
-            .collect();
         let of_node = |(node, others): (usize, &Vec<u64>)| {
             let mut all = vec![0; registers];
             // The lowest node runs first: no lane is inactive at a lower one.
             for point in node + 1..nodes + exits {
                 if others[point / 64] >> (point % 64) & 1 == 1 {
-                    all.iter_mut().zip(&live[point]).for_each(|(all, more)| *all |= more);
+                    all.iter_mut().zip(region.live_at(target(point))).for_each(|(all, more)| *all |= more);
                 }
             }
             all
@@ -95,16 +90,12 @@ impl InactiveLiveness {
             if !diverges(pred) {
                 continue;
             }
-            let of = |target: Target| match target {
-                Target::Node(node) => live_at_exit(code, Exit::At(region.nodes[node].start)),
-                Target::Exit(exit) => live_at_exit(code, region.exits[exit]),
-            };
             for side in detour.sides.into_iter().flatten() {
                 let other = if side.expected { otherwise } else { then };
-                let others = [of(other), of(detour.to)];
+                let others = [other, detour.to].map(|target| region.live_at(target));
                 for block in detour.blocks(code, side) {
                     let Some(&index) = starts.get(&ProgramPoint { block, at: 0 }) else { continue };
-                    for more in &others {
+                    for more in others {
                         live[index].iter_mut().zip(more).for_each(|(all, more)| *all |= more);
                     }
                 }

@@ -98,7 +98,7 @@ impl IndexedAddresses {
             for inst in region.insts(code, node).filter(|inst| is_store(inst.op)) {
                 access(inst.op, &known, &mut replaced);
             }
-            let live = region.live_out(code, node);
+            let live = region.live_out(node);
             for inst in region.insts(code, node).rev() {
                 let Some(d) = result(inst.op).filter(|_| inst.guard.is_none()) else { continue };
                 let (at, is_sum) = (d.0 as usize, known.of.contains_key(&d));

@@ -129,6 +129,8 @@ pub(super) struct Region {
     /// The index of the entry node.
     pub(super) entry: usize,
     pub(super) exits: Vec<Exit>,
+    /// The registers that are live at each node's start, then at each exit, a bit each.
+    live: Vec<Vec<u64>>,
     /// Whether [`CompileMode::masked`] would keep lanes together that part now.
     pub(super) may_mask: bool,
 }
@@ -199,7 +201,7 @@ impl Region {
             })
             .collect();
         let entry = node_index(start);
-        let mut region = Region { nodes, entry, exits: builder.exits, may_mask: builder.may_mask };
+        let mut region = Region { nodes, entry, exits: builder.exits, live: Vec::new(), may_mask: builder.may_mask };
         region.join_ends(code);
         if mode.divergent {
             region.split_stores(code);
@@ -208,6 +210,8 @@ impl Region {
             let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
             node.order = schedule::order(insts).into_iter().map(|place| node.start.at + place).collect();
         }
+        let starts = region.nodes.iter().map(|node| Exit::At(node.start));
+        region.live = live_sets(code, starts.chain(region.exits.iter().copied()));
         let first = &region.nodes[entry];
         (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
     }
@@ -277,17 +281,22 @@ impl Region {
         self.placed_insts(code, node).map(|(_, inst)| inst)
     }
 
-    /// The registers that are live at the end of a node.
-    pub(super) fn live_out(&self, code: &DecodedKernel<'_>, node: usize) -> Vec<u64> {
-        let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
+    /// The registers that are live at a target, a bit each.
+    pub(super) fn live_at(&self, target: Target) -> &[u64] {
+        match target {
+            Target::Node(node) => &self.live[node],
+            Target::Exit(exit) => &self.live_at_exits()[exit],
+        }
+    }
+    /// The same at every exit.
+    pub(super) fn live_at_exits(&self) -> &[Vec<u64>] {
+        &self.live[self.nodes.len()..]
+    }
+    /// The same at the end of a node.
+    pub(super) fn live_out(&self, node: usize) -> Vec<u64> {
+        let mut live = vec![0; self.live[node].len()];
         for target in self.nodes[node].next.targets().into_iter().flatten() {
-            let more = match target {
-                Target::Exit(exit) => live_at_exit(code, self.exits[exit]),
-                Target::Node(next) => live_at_exit(code, Exit::At(self.nodes[next].start)),
-            };
-            for (live, more) in live.iter_mut().zip(more) {
-                *live |= more;
-            }
+            live.iter_mut().zip(self.live_at(target)).for_each(|(all, more)| *all |= more);
         }
         live
     }
@@ -519,22 +528,41 @@ pub(super) fn is_store(op: &Op) -> bool {
     matches!(op, Op::Store { .. } | Op::Atomic { .. })
 }
 
-/// The registers that are live at an exit, a bit each.
-pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
-    match exit {
-        Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
-        Exit::At(point) => {
-            let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
-            let mut add = |reg: Reg| live[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
-            if point.at == 0 {
-                code.liveness.registers_before(point.block).for_each(add);
-            } else {
-                let before = code.liveness.before_instruction(code.kernel, point.block, point.at);
-                before.registers().for_each(&mut add);
+/// The registers that are live at each of some places, a bit each. A block is walked once for all places in it.
+fn live_sets(code: &DecodedKernel<'_>, places: impl Iterator<Item = Exit>) -> Vec<Vec<u64>> {
+    let mut sets = Vec::new();
+    let mut inside: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    for (index, place) in places.enumerate() {
+        sets.push(match place {
+            Exit::At(ProgramPoint { block, at: 0 }) => live_at_start(code, block),
+            Exit::At(ProgramPoint { block, at }) => {
+                inside.entry(block).or_default().push((at, index));
+                Vec::new()
             }
-            live
+            Exit::Ended => bits(code, std::iter::empty()),
+        });
+    }
+    for (block, mut points) in inside {
+        points.sort_unstable();
+        let instructions = &code.kernel.blocks[block].instructions;
+        let mut end = instructions.len();
+        let mut live = code.liveness.before_instruction(code.kernel, block, end);
+        for (at, index) in points.into_iter().rev() {
+            instructions[at..end].iter().rev().for_each(|instruction| live.step(instruction));
+            (sets[index], end) = (bits(code, live.registers()), at);
         }
     }
+    sets
+}
+/// The registers that are live at a block's start, a bit each.
+fn live_at_start(code: &DecodedKernel<'_>, block: usize) -> Vec<u64> {
+    bits(code, code.liveness.registers_before(block))
+}
+/// A set of registers, a bit each.
+fn bits(code: &DecodedKernel<'_>, registers: impl Iterator<Item = Reg>) -> Vec<u64> {
+    let mut set = vec![0; code.kernel.registers.len().div_ceil(64)];
+    registers.for_each(|reg| set[reg.0 as usize / 64] |= 1 << (reg.0 % 64));
+    set
 }
 
 /// The registers of a set, a bit each.

@@ -28,12 +28,7 @@ impl Emitter<'_> {
         else {
             return Err(EmitError::Unsupported);
         };
-        let code = self.launch.code;
-        let is_read = |d| {
-            let behind = code.liveness.before_instruction(code.kernel, self.point.block, self.point.at + 1);
-            behind.registers().any(|reg| reg == d)
-        };
-        if !matches!(bytes, 4 | 8) || d.is_some_and(is_read) {
+        if !matches!(bytes, 4 | 8) || d.is_some_and(|d| !inst.is_last_use(d)) {
             return Err(EmitError::Unsupported);
         }
         Ok(Atomic { op, width: Width::holding(8 * bytes), space, address, offset, b })

@@ -363,7 +363,7 @@ impl Emitter<'_> {
         let is_integer = matches!(of, Comparand::Signed(width) | Comparand::Unsigned(width) if width != Width::B16);
         let decides = d == pred && is_integer && inst.guard.is_none() && !has_stores && self.active_mask.is_none();
         let for_tile = self.is_general(d) || self.compares_by_tile(of, a, b);
-        (decides && for_tile && !is_live(&self.region.live_out(code, index), pred)).then_some(point)
+        (decides && for_tile && !is_live(&self.region.live_out(index), pred)).then_some(point)
     }
 
     /// What the lanes that take a detour do, behind a branch on whose predicate the lanes do not agree.

@@ -6,7 +6,7 @@ use super::{A, EmitResult, Emitter, FRAME, Location, Part, TILE};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
-use crate::native::region::{Region, is_live, live_at_exit};
+use crate::native::region::{Region, is_live};
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Role, Width};
@@ -31,7 +31,7 @@ impl Emitter<'_> {
     pub(super) fn plan_outputs(&mut self) -> Vec<Vec<LiveReg>> {
         let written = written(self.launch, self.region);
         let mut words = vec![None; written.len()];
-        let exits: Vec<Vec<u64>> = self.region.exits.iter().map(|&exit| live_at_exit(self.launch.code, exit)).collect();
+        let exits = self.region.live_at_exits();
         exits
             .iter()
             .map(|live| {

@@ -2,7 +2,7 @@
 
 use super::{
     Cost, Exit, Next, PendingTarget, ProgramPoint, RegionBuilder, Target, cost, is_live, is_store, is_supported,
-    live_at_exit,
+    live_at_start,
 };
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Op, Role, Terminator};
@@ -92,7 +92,7 @@ impl RegionBuilder<'_, '_> {
         sides.retain(|(.., blocks)| !blocks.is_empty());
         // In the order in which diverging lanes would run them.
         sides.sort_by_key(|&(first, ..)| code.cfg.priority[first]);
-        let live = live_at_exit(code, Exit::At(ProgramPoint { block: meet, at: 0 }));
+        let live = live_at_start(code, meet);
         let (mut stores, mut is_alone, mut longest) = (false, true, 0);
         let leaves = |from: usize| self.leaves(from, meet);
         for (index, (.., blocks)) in sides.iter().enumerate() {
