@@ -122,7 +122,7 @@ pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use equivalence::{Given, Unproved, equal};
 pub use fuse::{Writes, contract, fuse};
 pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
-pub use liveness::{LiveSet, Liveness};
+pub use liveness::{LiveSet, Liveness, step_back};
 pub use matrix::{Fragment, MatrixMultiply, ScaleFragment, ScaleOperand};
 pub use op::Op;
 pub use operands::Role;

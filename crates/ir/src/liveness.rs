@@ -230,6 +230,24 @@ fn read_by_terminator(terminator: &Terminator) -> Option<Reg> {
     }
 }
 
+/// Which registers are live before an instruction, where those live after it are known: each that changes, in order.
+pub fn step_back(instruction: &Instruction, mut set: impl FnMut(Reg, bool)) {
+    let guarded = instruction.guard.is_some();
+    instruction.op.registers(|role, reg| {
+        if role == Role::Def && !guarded {
+            set(reg, false);
+        }
+    });
+    instruction.op.registers(|role, reg| {
+        if role == Role::Use {
+            set(reg, true);
+        }
+    });
+    if let Some(guard) = instruction.guard {
+        set(guard.pred, true);
+    }
+}
+
 /// The registers that may be read from a point of a kernel on.
 #[derive(Clone, Debug)]
 pub struct LiveSet<'l> {
@@ -263,20 +281,7 @@ impl LiveSet<'_> {
 
     /// From what is live after an instruction to what is live before it.
     pub fn step(&mut self, instruction: &Instruction) {
-        let guarded = instruction.guard.is_some();
-        instruction.op.registers(|role, reg| {
-            if role == Role::Def && !guarded {
-                self.set(reg, false);
-            }
-        });
-        instruction.op.registers(|role, reg| {
-            if role == Role::Use {
-                self.set(reg, true);
-            }
-        });
-        if let Some(guard) = instruction.guard {
-            self.set(guard.pred, true);
-        }
+        step_back(instruction, |reg, is| self.set(reg, is));
     }
 
     fn step_terminator(&mut self, terminator: &Terminator) {

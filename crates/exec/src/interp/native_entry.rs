@@ -101,8 +101,8 @@ impl Interpreter<'_> {
         };
         let inputs = || {
             let budget = self.may_compile().then_some(&self.code_cache.budget)?;
-            budget.spend(16 * (self.code.blocks[start.block].insts.len() + self.code.kernel.registers.len()))?;
-            let live = native::live_registers(&launch, start);
+            budget.spend(16 * self.code.kernel.registers.len())?;
+            let live = native::live_registers(self.code, start, budget)?;
             budget.spend(live.len() * MAX_TILE)?;
             Some(live.into_iter().map(|reg| (reg, input(reg))).collect())
         };

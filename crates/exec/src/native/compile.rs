@@ -282,7 +282,7 @@ impl<'a> Plan<'a> {
     }
 
     fn draft(&self, tile: &TileLayout) -> Option<Draft> {
-        let region = Region::build(self.launch.code, self.start, &self.boundaries, self.mode)?;
+        let region = Region::build(self.launch.code, self.start, &self.boundaries, self.mode, self.budget)?;
         // Each analysis has tables of the kernel's registers, and each node and exit a set of them.
         let (registers, places) = (self.launch.code.kernel.registers.len(), region.nodes.len() + region.exits.len());
         self.budget.spend(2000 * (region.length() + places) + 64 * registers + places * registers / 8)?;
@@ -479,12 +479,4 @@ fn environment(machine: Machine, direction: u32, deferred: &Deferred) -> u32 {
     }
     // MXCSR: all exceptions masked; 0x40 is DAZ, 0x8000 is FTZ.
     0x1f80 | direction << 13 | if deferred.daz { 0x40 } else { 0 } | if deferred.ftz { 0x8000 } else { 0 }
-}
-
-/// The registers that are live at a point.
-pub(crate) fn live_registers(launch: &LaunchConstants<'_>, start: ProgramPoint) -> Vec<Reg> {
-    let live = launch.code.liveness.before_instruction(launch.code.kernel, start.block, start.at);
-    let mut registers: Vec<Reg> = live.registers().collect();
-    registers.sort_unstable();
-    registers
 }

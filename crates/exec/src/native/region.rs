@@ -8,10 +8,11 @@
 
 mod detour;
 
+use super::budget::Budget;
 use super::quotient::Quotient;
 use super::schedule;
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Space, Terminator};
+use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Space, Terminator, step_back};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) use detour::Detour;
@@ -143,6 +144,7 @@ impl Region {
         start: ProgramPoint,
         boundaries: &BTreeSet<ProgramPoint>,
         mode: CompileMode,
+        budget: &Budget,
     ) -> Option<Region> {
         let mut builder = RegionBuilder {
             code,
@@ -211,7 +213,7 @@ impl Region {
             node.order = schedule::order(insts).into_iter().map(|place| node.start.at + place).collect();
         }
         let starts = region.nodes.iter().map(|node| Exit::At(node.start));
-        region.live = live_sets(code, starts.chain(region.exits.iter().copied()));
+        region.live = live_sets(code, starts.chain(region.exits.iter().copied()), budget)?;
         let first = &region.nodes[entry];
         (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
     }
@@ -528,8 +530,16 @@ pub(super) fn is_store(op: &Op) -> bool {
     matches!(op, Op::Store { .. } | Op::Atomic { .. })
 }
 
+/// The registers that are live at a point, in order.
+pub(crate) fn live_registers(code: &DecodedKernel<'_>, point: ProgramPoint, budget: &Budget) -> Option<Vec<Reg>> {
+    live_sets(code, std::iter::once(Exit::At(point)), budget).map(|sets| members(&sets[0]).collect())
+}
 /// The registers that are live at each of some places, a bit each. A block is walked once for all places in it.
-fn live_sets(code: &DecodedKernel<'_>, places: impl Iterator<Item = Exit>) -> Vec<Vec<u64>> {
+fn live_sets(
+    code: &DecodedKernel<'_>,
+    places: impl Iterator<Item = Exit>,
+    budget: &Budget,
+) -> Option<Vec<Vec<u64>>> {
     let mut sets = Vec::new();
     let mut inside: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     for (index, place) in places.enumerate() {
@@ -546,13 +556,19 @@ fn live_sets(code: &DecodedKernel<'_>, places: impl Iterator<Item = Exit>) -> Ve
         points.sort_unstable();
         let instructions = &code.kernel.blocks[block].instructions;
         let mut end = instructions.len();
-        let mut live = code.liveness.before_instruction(code.kernel, block, end);
+        let mut live = bits(code, code.liveness.before_instruction(code.kernel, block, end).registers());
+        budget.spend(16 * (end - points[0].0))?;
         for (at, index) in points.into_iter().rev() {
-            instructions[at..end].iter().rev().for_each(|instruction| live.step(instruction));
-            (sets[index], end) = (bits(code, live.registers()), at);
+            for instruction in instructions[at..end].iter().rev() {
+                step_back(instruction, |reg, is| {
+                    let word = &mut live[reg.0 as usize / 64];
+                    *word = *word & !(1 << (reg.0 % 64)) | u64::from(is) << (reg.0 % 64);
+                });
+            }
+            (sets[index], end) = (live.clone(), at);
         }
     }
-    sets
+    Some(sets)
 }
 /// The registers that are live at a block's start, a bit each.
 fn live_at_start(code: &DecodedKernel<'_>, block: usize) -> Vec<u64> {
