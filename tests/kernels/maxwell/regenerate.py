@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the cubins here again: ../*.ptx and programs.ptx for sm_50 and sm_61, flow.ptx, nans.ptx,
-roots.ptx and operations.ptx. It writes the last, and programs.ptx of the kernels in bodies.py.
+roots.ptx, sums.ptx and operations.ptx. It writes the last, and programs.ptx of the kernels in bodies.py.
 
     tests/kernels/maxwell/regenerate.py PTXAS NVDISASM      12.9 or earlier: later ones have no Maxwell
 
@@ -141,7 +141,7 @@ def main():
         source.unlink()
         return made
 
-    for name in ("operations", "flow", "nans", "roots"):
+    for name in ("operations", "flow", "nans", "roots", "sums"):
         made = compiled((HERE / f"{name}.ptx").read_text(), "sm_50", f"{name}.cubin")
         assert made.returncode == 0, made.stderr
     programs = head + HEAD + "".join("\n" + program(name, body) for name, body in BODIES.items())

@@ -15,6 +15,8 @@ use roundonce_ir::{Operand, Reg, Width};
 
 /// Instructions of tiles that native code executes before it looks whether the launch was stopped: some 20 ms.
 const UNINTERRUPTED: u64 = 1 << 24;
+/// Turns of the scheduler for which lanes that native code has left ahead of others wait for these.
+const HEAD_START: u64 = 1 << 14;
 
 impl Interpreter<'_> {
     /// Whether all lanes of the batch may enter native code where the split is.
@@ -438,20 +440,22 @@ impl Interpreter<'_> {
             mask
         };
         let code = self.code;
+        // Lanes ahead of others do not run by their age before those have come to where they are.
+        let last_turn = if alike { 0 } else { self.turns.saturating_add(HEAD_START) };
         // All splits first: which registers are live in inactive lanes depends on them.
         let at = |point: ProgramPoint, mask: Mask| Split {
             block: point.block,
             at: point.at,
             mask,
             blocked_on: None,
-            last_turn: 0,
+            last_turn,
             bailed_out_at: None,
             waiting: code.waits.of_head(point.block).filter(|_| point.at == 0),
         };
         let rest = of(None);
         if !rest.is_empty() {
             let bailed_out_at = Some((start.block, start.at));
-            self.splits.push(Split { bailed_out_at, waiting: None, ..at(start, rest) });
+            self.splits.push(Split { bailed_out_at, waiting: None, last_turn: 0, ..at(start, rest) });
         }
         let mut continuing: Vec<(usize, Mask)> = Vec::new();
         for (exit, &to) in instance.code.exits.iter().enumerate() {

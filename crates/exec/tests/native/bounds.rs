@@ -67,6 +67,18 @@ fn large_kernels() {
     }
 }
 
+/// Tiles of 64 lanes, of which one parts and runs on lane by lane: thousands of steps behind the other one, which waits for it.
+#[test]
+fn the_first_error_of_lanes_that_are_ahead() {
+    let text = ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .f32 %f<3>;\n\
+                .reg .pred %p<3>;\n.reg .b32 %r<5>;\n.reg .b64 %b<2>;\nmov.u32 %r1, %tid.x;\nA: mov.u32 %r2, 0;\n\
+                B: setp.gt.u32 %p0, %r1, 1;\nmul.rn.f32 %f2, %f0, %f1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 40;\n\
+                @%p1 bra B;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 40;\n@%p1 bra A;\nmul.wide.u32 %b0, %r4, 4;\n\
+                add.s64 %b1, %b1, %b0;\nld.shared.f32 %f1, [%b1];\nmad.lo.u32 %r4, %r4, 4, %r1;\nret;\n}\n";
+    let program = lowered(text);
+    Case::line(&program, "k", 1, 128, vec![Arg::Buffer(Buffer::zeros(1024))]).hold("two loops");
+}
+
 #[test]
 fn what_compiling_may_cost() {
     for (what, text) in large() {

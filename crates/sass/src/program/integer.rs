@@ -207,7 +207,7 @@ impl Body<'_> {
 
     fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["shift", "x", "CC"])?;
-        let operands = inst.operands();
+        let operands = summands(inst);
         let d = self.target(&operands[0])?;
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
         if extended || writes {
@@ -237,7 +237,7 @@ impl Body<'_> {
     /// With a carry out, of two numbers and 0 or 1, whose carry is one bit; or with a carry in. Source: ptxas's
     /// `vmad.po` for sm_61.
     fn carried_sum_of_three(&mut self, inst: &Instruction, d: Reg) -> Option<()> {
-        let operands = inst.operands();
+        let operands = summands(inst);
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
         if inst.modifier("shift").is_some() || operands.iter().any(|operand| operand.negate) || extended == writes {
             return None;
@@ -529,4 +529,16 @@ impl Body<'_> {
         self.finish(Op::Compare { d, comparison, of: Comparand::Unsigned(B32), a: result, b: Arg::ZERO });
         Some(())
     }
+}
+
+/// The operands of an `IADD3`, an immediate's 20 bits extended by their sign, which nvdisasm does not print. Source: ptxas's
+/// `a + b - 5`, and its quotients of f32, for sm_50.
+fn summands(inst: &Instruction) -> Vec<Operand> {
+    let mut operands = inst.operands().to_vec();
+    for operand in &mut operands {
+        if let Value::Immediate(bits) = &mut operand.value {
+            *bits = (((*bits << 12) as i32) >> 12) as u32;
+        }
+    }
+    operands
 }
