@@ -76,6 +76,17 @@ fn shapes() -> Vec<(&'static str, String)> {
         }),
         ("braces", kernel("", 9, &("{\n".repeat(50_000) + add + &"}\n".repeat(50_000)))),
         ("stores", kernel("", 9, &lines(20_000, |index| format!("st.global.f32 [%b0+{}], %f0;\n", 4 * index)))),
+        ("stores that are read", {
+            let read = |at: usize| {
+                format!("ld.global.f32 %f1, [%b0+{at}];\nadd.rn.f32 %f0, %f0, %f1;\nst.global.f32 [%b0+{at}], %f0;\n")
+            };
+            kernel("", 9, &lines(8_000, |index| read(4 * index)))
+        }),
+        (
+            "ends",
+            kernel("", 9, &("setp.eq.u32 %p0, %r0, 77;\n".to_owned() + &format!("@%p0 exit;\n{add}").repeat(8_000))),
+        ),
+        ("carries", kernel("", 9, &"add.cc.u32 %r1, %r1, %r2;\naddc.cc.u32 %r2, %r3, %r1;\n".repeat(10_000))),
     ]
 }
 
@@ -102,7 +113,10 @@ fn within_two_gigabytes_and_ten_seconds() {
             assert!(ended.status.success(), "{what}: {}: {}", ended.status, String::from_utf8_lossy(&ended.stderr));
             std::fs::read(&output).expect("an array")
         };
-        assert!(run("") == run("--engine interpreter"), "{what}: the engines differ");
+        let expected = run("--engine interpreter");
+        for engine in ["", "--engine native"] {
+            assert!(run(engine) == expected, "{what}: the engines differ");
+        }
         assert!(command(&path, "check FILE").status.success(), "{what}: check");
     }
 }

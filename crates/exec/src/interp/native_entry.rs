@@ -440,17 +440,13 @@ impl Interpreter<'_> {
             mask
         };
         let code = self.code;
-        // Lanes ahead of others do not run by their age before those have come to where they are.
-        let last_turn = if alike { 0 } else { self.turns.saturating_add(HEAD_START) };
+        let turns = self.turns;
         // All splits first: which registers are live in inactive lanes depends on them.
-        let at = |point: ProgramPoint, mask: Mask| Split {
-            block: point.block,
-            at: point.at,
-            mask,
-            blocked_on: None,
-            last_turn,
-            bailed_out_at: None,
-            waiting: code.waits.of_head(point.block).filter(|_| point.at == 0),
+        let at = |point: ProgramPoint, mask: Mask| {
+            let waiting = code.waits.of_head(point.block).filter(|_| point.at == 0);
+            // Lanes ahead of others do not run by their age before those have come to where they are, unless all wait.
+            let last_turn = if alike || waiting.is_some() { 0 } else { turns.saturating_add(HEAD_START) };
+            Split { block: point.block, at: point.at, mask, blocked_on: None, last_turn, bailed_out_at: None, waiting }
         };
         let rest = of(None);
         if !rest.is_empty() {

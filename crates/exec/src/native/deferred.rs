@@ -224,7 +224,8 @@ fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>
     }
     for (index, late) in late.iter_mut().enumerate() {
         let reg = Reg(index as u32);
-        *late &= !observed[index] && !eager.contains(&reg) && !region.live_at_exits().iter().any(|live| is_live(live, reg));
+        *late &=
+            !observed[index] && !eager.contains(&reg) && !region.live_at_exits().iter().any(|live| is_live(live, reg));
     }
     late
 }

@@ -535,11 +535,7 @@ pub(crate) fn live_registers(code: &DecodedKernel<'_>, point: ProgramPoint, budg
     live_sets(code, std::iter::once(Exit::At(point)), budget).map(|sets| members(&sets[0]).collect())
 }
 /// The registers that are live at each of some places, a bit each. A block is walked once for all places in it.
-fn live_sets(
-    code: &DecodedKernel<'_>,
-    places: impl Iterator<Item = Exit>,
-    budget: &Budget,
-) -> Option<Vec<Vec<u64>>> {
+fn live_sets(code: &DecodedKernel<'_>, places: impl Iterator<Item = Exit>, budget: &Budget) -> Option<Vec<Vec<u64>>> {
     let mut sets = Vec::new();
     let mut inside: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     for (index, place) in places.enumerate() {
