@@ -22,8 +22,12 @@ fn bytes(ty: &str) -> usize {
     scalar[1..].parse::<usize>().unwrap() / 8 * count.parse::<usize>().unwrap()
 }
 
-/// Runs `body`, whose operands are %a, %b, %c of the given types and whose result is %r of type `to`.
+/// Runs `body`, whose operands are %a, %b, %c of the given types and whose result is %r of type `to`. Its decorations and
+/// execution modes are put where they belong.
 fn run(body: &str, operands: &[(&str, u128)], to: &str) -> u128 {
+    let said = |line: &&str| ["OpDecorate", "OpExecutionMode"].iter().any(|op| line.starts_with(op));
+    let (said, body): (Vec<&str>, Vec<&str>) = body.lines().partition(said);
+    let [said, body] = [said, body].map(|lines| lines.join("\n"));
     let names = ["a", "b", "c"];
     let (mut decorations, mut variables, mut loads) = (String::new(), String::new(), String::new());
     let all: Vec<(&str, &str)> = names.into_iter().zip(operands.iter().map(|(ty, _)| *ty)).chain([("r", to)]).collect();
@@ -44,7 +48,7 @@ OpMemberDecorate %s_{name} 0 Offset 0\nOpDecorate %s_{name} Block\n"
     let text = format!(
         "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\n%cl = OpExtInstImport \"OpenCL.std\"
 OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1
-{decorations}{TYPES}\n{variables}%main = OpFunction %void None %procedure\n%start = OpLabel
+{said}\n{decorations}{TYPES}\n{variables}%main = OpFunction %void None %procedure\n%start = OpLabel
 %table_at = OpVariable %to_table Function\n%cells_at = OpVariable %to_cells Function\n%cell_at = OpVariable %to_cell Function
 {loads}{body}\nOpStore %at_r %r\nOpReturn\nOpFunctionEnd\n"
     );
@@ -131,6 +135,14 @@ const ROWS: &[Row] = &[
     ("%r = OpFConvert %f64 %a",    &[("f16", 0x0001)],                          "f64", 0x3e70_0000_0000_0000),
     ("%r = OpQuantizeToF16 %f32 %a", &[("f32", 0x3f80_1fff)],                   "f32", 0x3f80_2000),
     ("%r = OpQuantizeToF16 %f32 %a", &[("f32", 0xc77f_f000)],                   "f32", 0xff80_0000),
+    ("OpDecorate %r SaturatedConversion\n%r = OpConvertFToU %u8 %a",  &[("f64", 0x7ff8_0000_0000_0000)], "u8",  0),
+    ("OpDecorate %r SaturatedConversion\n%r = OpConvertFToS %i32 %a", &[("f64", 0xfff8_0000_0000_0000)], "i32", 0),
+    ("OpDecorate %r SaturatedConversion\n%r = OpConvertFToU %u64 %a", &[("f32", 0x7fc0_0000)],           "u64", 0),
+    ("OpDecorate %r SaturatedConversion\n%r = OpConvertFToS %i64 %a", &[("f16", 0x7e00)],                "i64", 0),
+    ("OpDecorate %r SaturatedConversion\n%r = OpConvertFToS %i64 %a", &[("f32", 0xff80_0000)],           "i64", 0x8000_0000_0000_0000),
+    ("OpDecorate %r SaturatedConversion\n%r = OpSConvert %i8 %a",     &[("i32", 0xffff_fed4)],           "i8",  0x80),
+    ("OpDecorate %r SaturatedConversion\n%r = OpSConvert %i16 %a",    &[("i64", 0x1_0000)],              "i16", 0x7fff),
+    ("OpDecorate %r SaturatedConversion\n%r = OpUConvert %u8 %a",     &[("u32", 0x0000_012c)],           "u8",  0xff),
     ("%r = OpSatConvertSToU %u16 %a", &[("i16", 0x8000)],                       "u16", 0),
     ("%r = OpBitcast %u64 %a",     &[("u8x8", 0x0807_0605_0403_0201)],          "u64", 0x0807_0605_0403_0201),
     ("%r = OpBitcast %u8x4 %a",    &[("u16x2", 0x4433_2211)],                   "u8x4", 0x4433_2211),

@@ -1,8 +1,8 @@
 //! From one number type to another.
 
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Op as Step, Operand, Scalar};
-use rspirv::spirv::Op;
+use roundonce_ir::{Class, Op as Step, Operand, Scalar};
+use rspirv::spirv::{Decoration, Op};
 
 use super::types::Part;
 use super::value::Components;
@@ -24,14 +24,19 @@ impl Body<'_> {
 
     fn converted(&mut self, op: Op, from: Part, to: Part, a: Operand) -> Result<Operand> {
         let value = match (op, from, to) {
-            (Op::UConvert | Op::SConvert, Part::Int { .. }, Part::Int { .. }) => {
+            (Op::UConvert | Op::SConvert, Part::Int { .. }, Part::Int { .. }) if !self.saturates() => {
                 self.resized(from, Self::sign(op == Op::SConvert), to.bits(), a)
             }
-            (Op::SatConvertSToU | Op::SatConvertUToS, Part::Int { .. }, Part::Int { .. }) => {
-                let signed = op == Op::SatConvertSToU;
-                let a = self.extended(from, Self::sign(signed), a);
-                let (from, to_scalar) = (from.bits().max(16), Scalar::Int { bits: to.bits(), signed: !signed });
-                let from = Scalar::Int { bits: from, signed };
+            (
+                Op::UConvert | Op::SConvert | Op::SatConvertSToU | Op::SatConvertUToS,
+                Part::Int { .. },
+                Part::Int { .. },
+            ) => {
+                let from_signed = matches!(op, Op::SConvert | Op::SatConvertSToU);
+                let to_signed = matches!(op, Op::SConvert | Op::SatConvertUToS);
+                let a = self.extended(from, Self::sign(from_signed), a);
+                let to_scalar = Scalar::Int { bits: to.bits(), signed: to_signed };
+                let from = Scalar::Int { bits: from.bits().max(16), signed: from_signed };
                 let (d, rounding) = (self.fresh(to_scalar.width()), Rounding::TowardZero);
                 self.emit(Step::Convert {
                     d,
@@ -60,7 +65,12 @@ impl Body<'_> {
                 let rounding = self.decorated_rounding().unwrap_or(Rounding::TowardZero);
                 let a = self.flushed(format, a);
                 let value = self.convert(Scalar::Float(format), Scalar::Int { bits, signed }, rounding, a);
-                self.cut(to, value)
+                let value = self.cut(to, value);
+                if !self.saturates() {
+                    return Ok(value);
+                }
+                let nan = self.is_of(Class::NotANumber, format, a);
+                self.select(to.width(), nan, Operand::ZERO, value)
             }
             (Op::FConvert, Part::Float(from), Part::Float(to)) => self.float_to_float(from, to, a),
             (Op::QuantizeToF16, Part::Float(Format::F32), Part::Float(Format::F32)) => {
@@ -72,6 +82,12 @@ impl Body<'_> {
             _ => return Err(self.malformed("operand and result are of types that it does not take")),
         };
         Ok(value)
+    }
+
+    /// Whether what is out of range becomes the nearest number of the type, and NaN 0.
+    fn saturates(&self) -> bool {
+        let id = self.lowering.module.result(&self.at).unwrap_or(0);
+        self.lowering.facts.is_decorated(id, Decoration::SaturatedConversion)
     }
 
     /// Rounded once where it is narrowed; widened exactly.

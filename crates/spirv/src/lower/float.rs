@@ -304,6 +304,13 @@ impl Body<'_> {
         d.into()
     }
 
+    /// Whether a value is of a class.
+    pub(super) fn is_of(&mut self, class: Class, format: Format, a: Operand) -> Operand {
+        let d = self.fresh(Width::Pred);
+        self.emit(Op::Classify { d, class, format, a });
+        d.into()
+    }
+
     pub(super) fn classify(&mut self, op: Opcode) -> Result<()> {
         let (format, parts) = self.float_operand(self.operand(0)?)?;
         let width = Width::holding(format.width());
@@ -318,12 +325,7 @@ impl Body<'_> {
                 return self.define(parts);
             }
         };
-        let one = |&a: &Operand| {
-            let d = self.fresh(Width::Pred);
-            self.emit(Op::Classify { d, class, format, a });
-            Operand::Reg(d)
-        };
-        let parts: Vec<_> = parts.iter().map(one).collect();
+        let parts: Vec<_> = parts.iter().map(|&a| self.is_of(class, format, a)).collect();
         self.define(parts)
     }
 

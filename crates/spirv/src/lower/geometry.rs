@@ -53,10 +53,8 @@ impl Body<'_> {
             let whole = self.integral(format, Rounding::TowardZero, a);
             let rest = self.subtract(format, a, whole);
             // Infinity minus itself is none.
-            let infinite = self.fresh(Width::Pred);
-            let class = Class::Infinite;
-            self.emit(Op::Classify { d: infinite, class, format, a });
-            let rest = self.select(width, infinite.into(), Operand::ZERO, rest);
+            let infinite = self.is_of(Class::Infinite, format, a);
+            let rest = self.select(width, infinite, Operand::ZERO, rest);
             let d = self.fresh(width);
             self.emit(Op::CopySign { d, format, sign: a, magnitude: rest });
             fractions.push(d.into());
@@ -73,10 +71,9 @@ impl Body<'_> {
         for &a in &parts[..] {
             let a = self.flushed(format, a);
             let (significand, exponent) = self.significand_and_exponent(format, a);
-            let finite = self.fresh(Width::Pred);
-            self.emit(Op::Classify { d: finite, class: Class::Finite, format, a });
+            let finite = self.is_of(Class::Finite, format, a);
             let nonzero = self.compare(Comparison::Neu, Comparand::Float { format, flush: false }, a, Operand::ZERO);
-            let has = self.int(IntOp::And, Width::Pred, &[nonzero, finite.into()]);
+            let has = self.int(IntOp::And, Width::Pred, &[nonzero, finite]);
             significands.push(self.select(width, has, significand, a));
             exponents.push(self.select(Width::B32, has, exponent, Operand::ZERO));
         }
@@ -86,20 +83,19 @@ impl Body<'_> {
     /// A significand in [1/2, 1) and an exponent of a finite number that is not zero; of others anything.
     pub(super) fn significand_and_exponent(&mut self, format: Format, a: Operand) -> (Operand, Operand) {
         let width = Width::holding(format.width());
-        let subnormal = self.fresh(Width::Pred);
-        self.emit(Op::Classify { d: subnormal, class: Class::Subnormal, format, a });
+        let subnormal = self.is_of(Class::Subnormal, format, a);
         // A subnormal is made normal first.
         let up = self.fresh(width);
         let exponent = Operand::Imm(u64::from(format.precision()));
         let (rounding, flush) = (Rounding::NearestEven, false);
         self.emit(Op::Scale { d: up, format, rounding, flush, a, exponent });
-        let normal = self.select(width, subnormal.into(), up.into(), a);
+        let normal = self.select(width, subnormal, up.into(), a);
         let shift = Operand::Imm(format.frac_bits().into());
         let field = self.int(IntOp::Shr(Signedness::Unsigned), width, &[normal, shift]);
         let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
         let field = self.resized(Part::Int { bits: width.bits(), signed: false }, Signedness::Unsigned, 32, field);
         let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));
-        let offset = self.select(Width::B32, subnormal.into(), bias(format.precision()), bias(0));
+        let offset = self.select(Width::B32, subnormal, bias(format.precision()), bias(0));
         let exponent = self.int(IntOp::Add, Width::B32, &[field, offset]);
         let kept = Operand::Imm(format.sign_mask() | format.frac_mask());
         let significand = self.int(IntOp::And, width, &[normal, kept]);

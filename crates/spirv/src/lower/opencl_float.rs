@@ -39,13 +39,6 @@ impl Body<'_> {
         Some(self.each_float(ids, f))
     }
 
-    /// Whether a value is of a class.
-    fn is_of(&mut self, class: Class, format: Format, a: Operand) -> Operand {
-        let d = self.fresh(Width::Pred);
-        self.emit(Op::Classify { d, class, format, a });
-        d.into()
-    }
-
     /// Exact arithmetic, for what is derived from it: nothing is flushed, and overflow gives infinity.
     fn exactly(&mut self, subtracts: bool, format: Format, a: Operand, b: Operand) -> Operand {
         let add = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
