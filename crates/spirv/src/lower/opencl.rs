@@ -66,7 +66,6 @@ impl Body<'_> {
             }),
             "mix" => self.each_float(&ids, |body, format, args| body.mix(format, args)),
             "step" => self.each_float(&ids, |body, format, args| body.step(format, args[0], args[1])),
-            "sign" => self.each_float(&ids, |body, format, args| body.sign_number(format, args[0])),
             "ldexp" => self.scaled(ids[0], ids[1]),
             "modf" => self.modf(&ids),
             "frexp" => self.frexp(&ids),

@@ -21,6 +21,7 @@ impl Body<'_> {
             },
             "maxmag" => |body, format, args| body.by_magnitude(format, true, args[0], args[1]),
             "minmag" => |body, format, args| body.by_magnitude(format, false, args[0], args[1]),
+            "sign" => |body, format, args| body.sign_or_zero(format, args[0]),
             "nextafter" => Self::neighbour,
             "logb" => |body, format, args| body.exponent_as_float(format, args[0]),
             "remainder" => |body, format, args| body.nearest_remainder(format, 1, args[0], args[1]).0,
@@ -43,6 +44,15 @@ impl Body<'_> {
     fn exactly(&mut self, subtracts: bool, format: Format, a: Operand, b: Operand) -> Operand {
         let add = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
         self.operate(Operation { negate_addend: subtracts, ..add }, &[a, b])
+    }
+
+    /// 1 with the sign; of zero that zero, of NaN +0.
+    fn sign_or_zero(&mut self, format: Format, a: Operand) -> Operand {
+        let (width, of) = (Width::holding(format.width()), Comparand::Float { format, flush: self.flushes(format) });
+        let sign = self.sign_number(format, a);
+        let is_zero = self.compare(Comparison::Eq, of, a, Operand::ZERO);
+        let zero = self.int(IntOp::And, width, &[a, Operand::Imm(format.sign_mask())]);
+        self.select(width, is_zero, zero, sign)
     }
 
     /// The one of the larger, or smaller, magnitude; of equal ones the larger, or smaller.
