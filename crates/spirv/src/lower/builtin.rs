@@ -185,17 +185,19 @@ impl Body<'_> {
         let Some(TypeKind::Struct(members)) = lowering.types.kind(to) else {
             return Err(self.unsupported("a push constant that is no struct"));
         };
+        let count = members.len();
         if !self.kernel.params.is_empty() {
             return Err(self.unsupported("a second block of push constants"));
         }
-        let names = self.member_names(to, members.len());
+        let names = self.member_names(to, count);
         let mut times = HashMap::new();
         for name in &names {
             *times.entry(name.as_str()).or_insert(0) += 1;
         }
-        for (index, &(member, offset)) in members.iter().enumerate() {
+        let members = (0..count).filter_map(|index| lowering.types.member(to, index));
+        for (index, (member, offset, layout)) in members.enumerate() {
             let scalar = lowering.types.scalar(member);
-            let size = self.span_of(member, offset)?;
+            let size = self.span_of(member, offset, layout)?;
             let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
             let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
             let unique = !names[index].is_empty() && times[names[index].as_str()] == 1;
@@ -205,15 +207,15 @@ impl Body<'_> {
             self.kernel.params.push(Param { name, offset: offset as u32, size: size as u32, scalar, passing });
             self.kernel.param_bytes = self.kernel.param_bytes.max(end as u32);
         }
-        self.kernel.push_constants = members.len();
+        self.kernel.push_constants = count;
         self.hold(id, type_id, at_address(Space::Param, Operand::ZERO));
         Ok(())
     }
 
     /// Bytes from a member's first to its last: a vector of three has no padding.
-    fn span_of(&mut self, member: u32, offset: u64) -> Result<u64> {
+    fn span_of(&mut self, member: u32, offset: u64, layout: Layout) -> Result<u64> {
         let mut cells = Vec::new();
-        let found = self.lowering.types.cells(member, offset, Layout::default(), &mut cells);
+        let found = self.lowering.types.cells(member, offset, layout, &mut cells);
         let ends = cells.iter().map(|cell| cell.offset + u64::from(cell.part.bytes()));
         let end = ends.max().filter(|_| found.is_some());
         end.map_or_else(|| self.size_of(member), |end| Ok(end.saturating_sub(offset)))

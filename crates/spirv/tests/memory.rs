@@ -1,0 +1,53 @@
+//! Where memory holds what a module accesses: layouts, offsets and alignments that its decorations and operands declare.
+
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_spirv::{Settings, assemble_module, lower};
+
+/// What a module's last argument holds after one invocation.
+fn run(text: &str, args: Vec<Arg>) -> Vec<u8> {
+    let module = assemble_module(text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
+    let lowered = lower(&module, Some(text), &Settings::default()).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
+    let [grid, block] = [[1; 3]; 2];
+    let options = Options { engine: Engine::Native, ..Options::default() };
+    let launch = Launch { program: &lowered.program, entry: None, grid, block, args, dynamic_shared: 0, options };
+    let report = launch.run().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    report.buffers.last().unwrap().as_ref().unwrap().to_bytes()
+}
+
+/// Push constants end where their last component does, by the matrix's own layout.
+#[test]
+fn matrices_in_push_constants() {
+    let shader = |layout: &str, bytes: usize| {
+        let mut text = format!(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %floats ArrayStride 4\nOpDecorate %block Block
+OpMemberDecorate %block 0 Offset 0\nOpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 0
+OpDecorate %push Block\nOpMemberDecorate %push 0 Offset 0\nOpMemberDecorate %push 0 {layout}
+OpMemberDecorate %push 0 MatrixStride 16\n%void = OpTypeVoid\n%procedure = OpTypeFunction %void
+%u32 = OpTypeInt 32 0\n%f32 = OpTypeFloat 32\n%f32x2 = OpTypeVector %f32 2\n%m2x3 = OpTypeMatrix %f32x2 3
+%push = OpTypeStruct %m2x3\n%to_push = OpTypePointer PushConstant %push\n%to_in = OpTypePointer PushConstant %f32
+%in = OpVariable %to_push PushConstant\n%floats = OpTypeRuntimeArray %f32\n%block = OpTypeStruct %floats
+%to_block = OpTypePointer StorageBuffer %block\n%to_out = OpTypePointer StorageBuffer %f32
+%out = OpVariable %to_block StorageBuffer\n"
+        );
+        for at in 0..6 {
+            text += &format!("%c{at} = OpConstant %u32 {at}\n");
+        }
+        text += "%main = OpFunction %void None %procedure\n%start = OpLabel\n";
+        for at in 0..6 {
+            text += &format!(
+                "%i{at} = OpAccessChain %to_in %in %c0 %c{} %c{}\n%x{at} = OpLoad %f32 %i{at}
+%o{at} = OpAccessChain %to_out %out %c0 %c{at}\nOpStore %o{at} %x{at}\n",
+                at / 2,
+                at % 2
+            );
+        }
+        text += "OpReturn\nOpFunctionEnd\n";
+        let words = |bytes: Vec<u8>| bytes.chunks_exact(4).map(|word| word[0]).collect::<Vec<u8>>();
+        let push = (0..bytes as u8).map(|at| at / 4).collect();
+        words(run(&text, vec![Arg::Bytes(push), Arg::Buffer(Buffer::zeros(24))]))
+    };
+    // Columns, and rows, four words apart.
+    assert_eq!(shader("ColMajor", 40), [0, 1, 4, 5, 8, 9]);
+    assert_eq!(shader("RowMajor", 28), [0, 4, 1, 5, 2, 6]);
+}
