@@ -14,6 +14,38 @@ fn run(text: &str, args: Vec<Arg>) -> Vec<u8> {
     report.buffers.last().unwrap().as_ref().unwrap().to_bytes()
 }
 
+/// An OpenCL kernel of two buffers, %x of the type `from` and %y of the type `to`.
+fn kernel(declared: &str, [from, to]: [&str; 2], body: &str, x: &[u8], y: usize) -> Vec<u8> {
+    let text = format!(
+        "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\nOpCapability Int16\nOpCapability Int8
+OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %main \"main\"\nOpDecorate %packed CPacked
+%void = OpTypeVoid\n%u8 = OpTypeInt 8 0\n%u16 = OpTypeInt 16 0\n%u32 = OpTypeInt 32 0\n%u64 = OpTypeInt 64 0
+%f32 = OpTypeFloat 32\n%f32x2 = OpTypeVector %f32 2\n%zero = OpConstant %u32 0\n%one = OpConstant %u32 1
+%two = OpConstant %u32 2\n%u8x2 = OpTypeArray %u8 %two\n%packed = OpTypeStruct %u8 %u16 %u8x2
+{declared}\n%to_x = OpTypePointer CrossWorkgroup %{from}\n%to_y = OpTypePointer CrossWorkgroup %{to}
+%procedure = OpTypeFunction %void %to_x %to_y\n%main = OpFunction %void None %procedure
+%x = OpFunctionParameter %to_x\n%y = OpFunctionParameter %to_y\n%start = OpLabel
+{body}\nOpReturn\nOpFunctionEnd\n"
+    );
+    run(&text, vec![Arg::Buffer(Buffer::from_bytes(x)), Arg::Buffer(Buffer::zeros(y))])
+}
+
+/// SPIR-V, OpAccessChain and OpPtrAccessChain: indices are treated as signed.
+#[test]
+fn constant_indices_are_signed() {
+    let words: Vec<u8> = [10u32, 11, 12, 13].iter().flat_map(|word| word.to_le_bytes()).collect();
+    for minus in ["%u8 255", "%u16 65535", "%u32 4294967295", "%u64 18446744073709551615"] {
+        let (ty, value) = minus.split_once(' ').unwrap();
+        let declared = format!("%minus = OpConstant {ty} {value}\n%table = OpTypeArray %u32 %two");
+        let body = "%p = OpInBoundsPtrAccessChain %to_x %x %two\n%q = OpInBoundsPtrAccessChain %to_x %p %minus
+%a = OpLoad %u32 %q Aligned 4\nOpStore %y %a Aligned 4";
+        assert_eq!(kernel(&declared, ["u32", "u32"], body, &words, 4), [11, 0, 0, 0], "{minus}");
+        let body = "%p = OpInBoundsPtrAccessChain %to_x %x %one\n%q = OpInBoundsPtrAccessChain %to_y %p %zero %minus
+%a = OpLoad %u32 %q Aligned 4\nOpStore %y %a Aligned 4";
+        assert_eq!(kernel(&declared, ["table", "u32"], body, &words, 4), [11, 0, 0, 0], "{minus}");
+    }
+}
+
 /// Push constants end where their last component does, by the matrix's own layout.
 #[test]
 fn matrices_in_push_constants() {

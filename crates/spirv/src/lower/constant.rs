@@ -55,12 +55,11 @@ impl Constants {
             _ => None,
         }
     }
-    /// An integer's value: an index may be negative.
-    pub(super) fn integer(&self, types: &Types, id: u32) -> Option<i64> {
+    /// An index: signed, whatever its type.
+    pub(super) fn index(&self, types: &Types, id: u32) -> Option<i64> {
         let bits = self.scalar(id)?;
         match types.scalar(self.get(id)?.type_id)? {
-            Part::Int { bits: width, signed: true } => Some(signed(bits, width)),
-            Part::Int { .. } => i64::try_from(bits).ok(),
+            Part::Int { bits: width, .. } => Some(signed(bits, width)),
             _ => None,
         }
     }

@@ -239,7 +239,7 @@ impl Body<'_> {
     /// A buffer of an array of descriptors: the parameters that hold their addresses stand one behind the other.
     fn descriptor_at(&mut self, first: u32, count: u32, index: u32) -> Result<Value> {
         let start = i64::from(self.kernel.params[first as usize].offset);
-        let known = self.lowering.constants.integer(&self.lowering.types, index);
+        let known = self.lowering.constants.index(&self.lowering.types, index);
         let (at, offset, param) = match known {
             Some(known) => {
                 let place = u32::try_from(known).ok().filter(|place| *place < count);
@@ -264,7 +264,7 @@ impl Body<'_> {
         let base_type = self.typed_value(self.operand(0)?)?.type_id;
         let stride = self.lowering.types.stride(base_type, to);
         let stride = stride.ok_or_else(|| self.malformed("the elements have no size"))?;
-        let pointer = self.stepped(pointer, self.operand(1)?, stride, u64::MAX)?;
+        let pointer = self.stepped(pointer, self.operand(1)?, stride, None)?;
         let indices = self.operands()[2..].to_vec();
         let pointer = self.walk(Value::Memory(pointer), to, &indices)?;
         self.define_value(pointer)
@@ -274,7 +274,7 @@ impl Body<'_> {
     fn walk(&mut self, mut pointer: Value, mut to: u32, indices: &[u32]) -> Result<Value> {
         let lowering = self.lowering;
         for &index in indices {
-            let known = lowering.constants.integer(&lowering.types, index);
+            let known = lowering.constants.index(&lowering.types, index);
             let outside = |body: &Self| {
                 let what = lowering.facts.describe(lowering.module, to);
                 body.malformed(format!("{} leads outside {what}", lowering.module.id(index)))
@@ -296,8 +296,10 @@ impl Body<'_> {
                 Value::Memory(pointer) => {
                     let elements = lowering.types.elements(to, pointer.layout).ok_or_else(|| outside(self))?;
                     let count = match lowering.types.kind(to) {
-                        Some(TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. }) => u64::from(*count),
-                        _ => u64::MAX,
+                        Some(TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. }) => {
+                            Some(u64::from(*count))
+                        }
+                        _ => None,
                     };
                     let pointer = self.stepped(pointer, index, elements.stride, count)?;
                     (Value::Memory(Pointer { layout: elements.layout, ..pointer }), elements.of)
@@ -309,9 +311,9 @@ impl Body<'_> {
     }
 
     /// A pointer some elements on.
-    fn stepped(&mut self, pointer: Pointer, index: u32, stride: u64, count: u64) -> Result<Pointer> {
-        if let Some(known) = self.lowering.constants.integer(&self.lowering.types, index) {
-            if known as u64 >= count {
+    fn stepped(&mut self, pointer: Pointer, index: u32, stride: u64, count: Option<u64>) -> Result<Pointer> {
+        if let Some(known) = self.lowering.constants.index(&self.lowering.types, index) {
+            if let Some(count) = count.filter(|&count| known as u64 >= count) {
                 return Err(self.malformed(format!("component {known} of {count}")));
             }
             let offset = pointer.offset.wrapping_add(known.wrapping_mul(stride as i64));
