@@ -30,6 +30,11 @@ OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %main \"main\"\nOpDecorate 
     run(&text, vec![Arg::Buffer(Buffer::from_bytes(x)), Arg::Buffer(Buffer::zeros(y))])
 }
 
+/// The bytes from 1 on.
+fn counted<const N: usize>() -> [u8; N] {
+    core::array::from_fn(|at| at as u8 + 1)
+}
+
 /// SPIR-V, OpAccessChain and OpPtrAccessChain: indices are treated as signed.
 #[test]
 fn constant_indices_are_signed() {
@@ -43,6 +48,33 @@ fn constant_indices_are_signed() {
         let body = "%p = OpInBoundsPtrAccessChain %to_x %x %one\n%q = OpInBoundsPtrAccessChain %to_y %p %zero %minus
 %a = OpLoad %u32 %q Aligned 4\nOpStore %y %a Aligned 4";
         assert_eq!(kernel(&declared, ["table", "u32"], body, &words, 4), [11, 0, 0, 0], "{minus}");
+    }
+}
+
+/// A kernel's access takes pieces of the alignment that it declares.
+#[test]
+fn declared_alignments() {
+    for (ty, bytes) in [("u16", 2), ("u32", 4), ("u64", 8), ("f32", 4), ("f32x2", 8)] {
+        let declared = format!("%to_value = OpTypePointer CrossWorkgroup %{ty}");
+        for (at, aligned) in [(1, 1), (2, 2), (4, 4), (3, 1), (8, 16)] {
+            let at_address = format!(
+                "%offset = OpConstant %u64 {at}\n%i = OpInBoundsPtrAccessChain %to_x %x %offset
+%j = OpInBoundsPtrAccessChain %to_y %y %offset\n%p = OpBitcast %to_value %i\n%q = OpBitcast %to_value %j"
+            );
+            let (constant, at_address) = at_address.split_once('\n').unwrap();
+            let declared = format!("{declared}\n{constant}");
+            let mut expected = vec![0; 16];
+            expected[at..at + bytes].copy_from_slice(&counted::<16>()[at..at + bytes]);
+            for access in [
+                format!("%a = OpLoad %{ty} %p Aligned {aligned}\nOpStore %q %a Aligned {aligned}"),
+                format!("OpCopyMemory %q %p Aligned {aligned}"),
+                format!("OpCopyMemory %q %p Volatile|Aligned {aligned} Aligned {aligned}"),
+            ] {
+                let body = format!("{at_address}\n{access}");
+                let found = kernel(&declared, ["u8", "u8"], &body, &counted::<16>(), 16);
+                assert_eq!(found, expected, "{ty} at {at}: {access}");
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Special, Width};
-use rspirv::spirv::{MemoryAccess, Op as Opcode};
+use rspirv::spirv::{ExecutionModel, MemoryAccess, Op as Opcode};
 
 use super::types::{Cell, Layout, MOST_PARTS, Part, TypeKind};
 use super::value::{Pointer, Value};
@@ -11,6 +11,12 @@ use super::{Body, Result};
 
 /// Elements of one load or store.
 const AT_ONCE: usize = 4;
+/// The bits of memory operands behind which an operand of their own stands.
+const WITH_OPERAND: MemoryAccess = MemoryAccess::ALIGNED
+    .union(MemoryAccess::MAKE_POINTER_AVAILABLE)
+    .union(MemoryAccess::MAKE_POINTER_VISIBLE)
+    .union(MemoryAccess::ALIAS_SCOPE_INTEL_MASK)
+    .union(MemoryAccess::NO_ALIAS_INTEL_MASK);
 
 impl Body<'_> {
     /// The address that a pointer is.
@@ -49,8 +55,31 @@ impl Body<'_> {
         }
     }
 
+    /// The alignment that a kernel's memory operands declare. Those of shaders declare no less than a scalar needs.
+    fn declared_alignment(&self, operands: &[u32]) -> Option<u64> {
+        match operands {
+            [mask, align, ..] if mask & MemoryAccess::ALIGNED.bits() != 0 => Some(u64::from(*align)),
+            _ => None,
+        }
+        .filter(|_| self.entry.model == ExecutionModel::Kernel as u32)
+    }
+
+    /// The same of a copy's target and source, whose memory operands begin at an index. Where there is one set, it is both's.
+    fn declared_alignments(&self, at: usize) -> [Option<u64>; 2] {
+        let operands = self.operands().get(at..).unwrap_or_default();
+        let mask = MemoryAccess::from_bits_truncate(operands.first().copied().unwrap_or(0));
+        let second = 1 + mask.intersection(WITH_OPERAND).bits().count_ones() as usize;
+        let source = operands.get(second..).filter(|rest| !rest.is_empty()).unwrap_or(operands);
+        [operands, source].map(|operands| self.declared_alignment(operands))
+    }
+
     /// The value behind a pointer.
     pub(super) fn load_from(&mut self, pointer: &Value, to: u32) -> Result<Rc<[Operand]>> {
+        self.load_aligned(pointer, to, None)
+    }
+
+    /// The same, at a declared alignment.
+    fn load_aligned(&mut self, pointer: &Value, to: u32, align: Option<u64>) -> Result<Rc<[Operand]>> {
         match pointer {
             Value::Registers(registers, first) => {
                 let parts = self.lowering.parts_of(to)?;
@@ -61,20 +90,14 @@ impl Body<'_> {
             }
             Value::Memory(pointer) => {
                 let cells = self.cells(pointer, to)?;
+                let align = align.unwrap_or_else(|| self.lowering.types.alignment(to));
                 let mut runs = Vec::new();
                 Self::runs(&cells, |run| runs.push(run.to_vec()));
                 let mut parts = Vec::with_capacity(cells.len());
                 for run in runs {
-                    let part = run[0].part;
-                    let width = if part == Part::Bool { Width::B32 } else { part.width() };
-                    let d: Vec<_> = run.iter().map(|_| self.fresh(width)).collect();
-                    let offset = pointer.offset.wrapping_add(run[0].offset as i64);
-                    let (space, address) = (pointer.space, pointer.address);
-                    let all = d.iter().map(|&d| Some(d)).collect();
-                    self.emit(Op::Load { d: all, space, bytes: part.bytes(), signed: false, address, offset });
-                    for d in d {
-                        let is_bool = part == Part::Bool;
-                        parts.push(if is_bool { self.is_not_zero(Width::B32, d.into()) } else { d.into() });
+                    for value in self.load_run(pointer, &run, align) {
+                        let is_bool = run[0].part == Part::Bool;
+                        parts.push(if is_bool { self.is_not_zero(Width::B32, value) } else { value });
                     }
                 }
                 Ok(parts.into())
@@ -83,7 +106,61 @@ impl Body<'_> {
         }
     }
 
+    /// The values of neighbouring cells of one width.
+    fn load_run(&mut self, pointer: &Pointer, run: &[Cell], align: u64) -> Vec<Operand> {
+        let (space, address) = (pointer.space, pointer.address);
+        let (width, signed) = (run[0].register(), false);
+        let at = |cell: &Cell, piece: u32| pointer.offset.wrapping_add(cell.offset as i64).wrapping_add(piece.into());
+        let bytes = Self::piece(run, align);
+        if bytes == run[0].part.bytes() {
+            let d: Vec<_> = run.iter().map(|_| self.fresh(width)).collect();
+            let (all, offset) = (d.iter().map(|&d| Some(d)).collect(), at(&run[0], 0));
+            self.emit(Op::Load { d: all, space, bytes, signed, address, offset });
+            return d.into_iter().map(Operand::Reg).collect();
+        }
+        let mut values = Vec::with_capacity(run.len());
+        for cell in run {
+            let mut value = Operand::ZERO;
+            for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
+                let (d, offset) = (self.fresh(width), at(cell, piece));
+                self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed, address, offset });
+                let placed = self.int(IntOp::Shl, width, &[d.into(), Operand::Imm(u64::from(piece) * 8)]);
+                value = self.int(IntOp::Or, width, &[value, placed]);
+            }
+            values.push(value);
+        }
+        values
+    }
+
+    fn store_run(&mut self, pointer: &Pointer, run: &[Cell], align: u64, values: Vec<Operand>) {
+        let (space, address, width) = (pointer.space, pointer.address, run[0].register());
+        let at = |cell: &Cell, piece: u32| pointer.offset.wrapping_add(cell.offset as i64).wrapping_add(piece.into());
+        let bytes = Self::piece(run, align);
+        if bytes == run[0].part.bytes() {
+            self.emit(Op::Store { values, width, space, bytes, address, offset: at(&run[0], 0) });
+            return;
+        }
+        for (cell, value) in run.iter().zip(values) {
+            for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
+                let shift = Operand::Imm(u64::from(piece) * 8);
+                let values = vec![self.int(IntOp::Shr(Signedness::Unsigned), width, &[value, shift])];
+                self.emit(Op::Store { values, width, space, bytes, address, offset: at(cell, piece) });
+            }
+        }
+    }
+
+    /// The most bytes of each cell that are accessed at once.
+    fn piece(run: &[Cell], align: u64) -> u32 {
+        let aligned = run.iter().fold(align, |all, cell| all | cell.offset);
+        run[0].part.bytes().min(1 << aligned.trailing_zeros().min(3))
+    }
+
     pub(super) fn store_to(&mut self, pointer: &Value, to: u32, parts: &[Operand]) -> Result<()> {
+        self.store_aligned(pointer, to, parts, None)
+    }
+
+    /// The same, at a declared alignment.
+    fn store_aligned(&mut self, pointer: &Value, to: u32, parts: &[Operand], align: Option<u64>) -> Result<()> {
         let mismatch = |body: &Self| body.malformed("the value is of another type than what the pointer points to");
         match pointer {
             Value::Registers(registers, first) => {
@@ -99,22 +176,20 @@ impl Body<'_> {
                 if cells.len() != parts.len() {
                     return Err(mismatch(self));
                 }
+                let align = align.unwrap_or_else(|| self.lowering.types.alignment(to));
                 let mut runs = Vec::new();
                 let mut at = 0;
                 Self::runs(&cells, |run| {
-                    runs.push((run[0], parts[at..at + run.len()].to_vec()));
+                    runs.push((run.to_vec(), parts[at..at + run.len()].to_vec()));
                     at += run.len();
                 });
-                for (Cell { offset, part }, mut values) in runs {
-                    let width = if part == Part::Bool { Width::B32 } else { part.width() };
-                    if part == Part::Bool {
+                for (run, mut values) in runs {
+                    if run[0].part == Part::Bool {
                         for value in &mut values {
-                            *value = self.select(width, *value, Operand::Imm(1), Operand::ZERO);
+                            *value = self.select(Width::B32, *value, Operand::Imm(1), Operand::ZERO);
                         }
                     }
-                    let offset = pointer.offset.wrapping_add(offset as i64);
-                    let (space, address) = (pointer.space, pointer.address);
-                    self.emit(Op::Store { values, width, space, bytes: part.bytes(), address, offset });
+                    self.store_run(pointer, &run, align, values);
                 }
                 Ok(())
             }
@@ -127,7 +202,8 @@ impl Body<'_> {
         if self.result_type()? != to {
             return Err(self.malformed("the Result Type is not what the pointer points to"));
         }
-        let parts = self.load_from(&pointer, to)?;
+        let align = self.declared_alignment(&self.operands()[1..]);
+        let parts = self.load_aligned(&pointer, to, align)?;
         self.define(parts)
     }
 
@@ -138,7 +214,8 @@ impl Body<'_> {
             return Err(self.malformed("the value is of another type than what the pointer points to"));
         }
         let parts = self.parts(object)?;
-        self.store_to(&pointer, to, &parts)
+        let align = self.declared_alignment(&self.operands()[2..]);
+        self.store_aligned(&pointer, to, &parts, align)
     }
 
     pub(super) fn copy_memory(&mut self) -> Result<()> {
@@ -148,11 +225,12 @@ impl Body<'_> {
             return Err(self.malformed("the pointers point to different types"));
         }
         let volatile = self.operands().get(2).is_some_and(|mask| mask & MemoryAccess::VOLATILE.bits() != 0);
-        let parts = self.load_from(&source, from)?;
+        let [of_target, of_source] = self.declared_alignments(2);
+        let parts = self.load_aligned(&source, from, of_source)?;
         if volatile {
             self.emit(Op::Fence);
         }
-        self.store_to(&target, to, &parts)
+        self.store_aligned(&target, to, &parts, of_target)
     }
 
     /// A known number of bytes, as many at once as the alignment allows.
@@ -162,11 +240,8 @@ impl Body<'_> {
         let size = self.lowering.constants.scalar(self.operand(2)?);
         let size = size.filter(|size| *size <= 8 * MOST_PARTS);
         let size = size.ok_or_else(|| self.unsupported(format!("{} of this size", self.opcode())))?;
-        let aligned = match self.operands().get(3..) {
-            Some([mask, align, ..]) if mask & MemoryAccess::ALIGNED.bits() != 0 => u64::from(*align),
-            _ => 1,
-        };
-        let bytes = 1 << (aligned | size).trailing_zeros().min(3);
+        let aligned = self.declared_alignments(3).into_iter().fold(size, |all, align| all | align.unwrap_or(1));
+        let bytes = 1 << aligned.trailing_zeros().min(3);
         let width = Width::holding(bytes * 8);
         for at in (0..size as i64).step_by(bytes as usize) {
             let d = self.fresh(width);

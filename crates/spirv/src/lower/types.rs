@@ -147,6 +147,13 @@ pub(super) struct Cell {
     pub(super) part: Part,
 }
 
+impl Cell {
+    /// The width of the register that holds what memory holds: a bool's is no predicate.
+    pub(super) const fn register(&self) -> Width {
+        Width::holding(self.part.bits())
+    }
+}
+
 #[derive(Clone, Copy, Default, Debug)]
 struct Member {
     offset: Option<u64>,
@@ -213,6 +220,10 @@ impl Types {
     }
     pub(super) fn kind(&self, id: u32) -> Option<&TypeKind> {
         self.by_id.get(&id).map(|ty| &ty.kind)
+    }
+    /// What a value of a type is aligned to in memory.
+    pub(super) fn alignment(&self, id: u32) -> u64 {
+        self.get(id).map_or(1, |ty| ty.align)
     }
     /// The scalar that a type is.
     pub(super) fn scalar(&self, id: u32) -> Option<Part> {
