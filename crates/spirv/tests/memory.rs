@@ -51,6 +51,18 @@ fn constant_indices_are_signed() {
     }
 }
 
+/// Members of a packed struct lie one behind the other: here at 0, 1 and 3 of 5 bytes.
+#[test]
+fn packed_structs() {
+    let declared = "%to_u16 = OpTypePointer CrossWorkgroup %u16\n%to_packed = OpTypePointer Function %packed";
+    let body =
+        "%p = OpInBoundsPtrAccessChain %to_u16 %x %one %one\n%a = OpLoad %u16 %p Aligned 1\nOpStore %y %a Aligned 2";
+    assert_eq!(kernel(declared, ["packed", "u16"], body, &counted::<10>(), 2), [7, 8]);
+    let body = "%v = OpVariable %to_packed Function\n%p = OpInBoundsPtrAccessChain %to_x %x %one
+%a = OpLoad %packed %p Aligned 1\nOpStore %v %a Aligned 1\n%b = OpLoad %packed %v Aligned 1\nOpStore %y %b Aligned 1";
+    assert_eq!(kernel(declared, ["packed", "packed"], body, &counted::<10>(), 5), [6, 7, 8, 9, 10]);
+}
+
 /// A kernel's access takes pieces of the alignment that it declares.
 #[test]
 fn declared_alignments() {

@@ -2,9 +2,9 @@
 //!
 //! A value is the list of its scalars, in order: a `vec3` has three parts, a struct those of its members one after
 //! another. In memory the module's decorations give the offset of each; where it has none, each is aligned to its size, as
-//! OpenCL C does.
+//! OpenCL C does, or to nothing in a struct that is CPacked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use roundonce_arith::Format;
 use roundonce_ir::{ImageShape, Scalar, Space, Width};
@@ -167,6 +167,8 @@ pub(super) struct Types {
     members: HashMap<(u32, u32), Member>,
     /// Array strides, of arrays and of pointers.
     strides: HashMap<u32, u64>,
+    /// Structs whose members lie one behind the other.
+    packed: HashSet<u32>,
 }
 
 /// The space of a storage class; `None` where nothing can be stored.
@@ -212,6 +214,8 @@ impl Types {
         for attached in facts.decorations.iter().filter(|at| at.value == Decoration::ArrayStride as u32) {
             types.strides.insert(attached.target, attached.words.first().map_or(0, |&stride| stride.into()));
         }
+        let packed = facts.decorations.iter().filter(|at| at.value == Decoration::CPacked as u32);
+        types.packed.extend(packed.map(|at| at.target));
         types
     }
 
@@ -429,13 +433,15 @@ impl Types {
     fn structure(&self, id: u32, members: &[u32]) -> Option<Type> {
         let mut ty = Type { kind: TypeKind::Void, parts: 0, size: 0, align: 1, depth: 0 };
         let mut placed = Vec::with_capacity(members.len());
+        let packed = self.packed.contains(&id);
         for (index, &member) in members.iter().enumerate() {
             let inner = self.get(member).filter(|inner| inner.depth < DEEPEST)?;
+            let align = if packed { 1 } else { inner.align };
             let said = self.members.get(&(id, index as u32)).and_then(|said| said.offset);
-            let offset = said.or_else(|| ty.size.checked_next_multiple_of(inner.align))?;
+            let offset = said.or_else(|| ty.size.checked_next_multiple_of(align))?;
             placed.push((member, offset));
             ty.size = ty.size.max(offset.checked_add(inner.size)?);
-            ty.align = ty.align.max(inner.align);
+            ty.align = ty.align.max(align);
             ty.parts = ty.parts.saturating_add(inner.parts);
             ty.depth = ty.depth.max(inner.depth + 1);
         }
