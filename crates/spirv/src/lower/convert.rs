@@ -1,7 +1,7 @@
 //! From one number type to another.
 
-use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Class, Op as Step, Operand, Scalar};
+use roundonce_arith::{Format, Rounding, widen};
+use roundonce_ir::{Class, Comparand, Comparison, IntOp, Op as Step, Operand, Scalar, Width};
 use rspirv::spirv::{Decoration, Op};
 
 use super::types::Part;
@@ -74,10 +74,15 @@ impl Body<'_> {
             }
             (Op::FConvert, Part::Float(from), Part::Float(to)) => self.float_to_float(from, to, a),
             (Op::QuantizeToF16, Part::Float(Format::F32), Part::Float(Format::F32)) => {
-                let half = Scalar::Float(Format::F16);
-                let small = self.convert(Scalar::Float(Format::F32), half, Rounding::NearestEven, a);
-                let small = self.flushed(Format::F16, small);
-                self.convert(half, Scalar::Float(Format::F32), Rounding::NearestEven, small)
+                let (half, single) = (Scalar::Float(Format::F16), Scalar::Float(Format::F32));
+                let narrow = self.convert(single, half, Rounding::NearestEven, a);
+                let value = self.convert(half, single, Rounding::NearestEven, narrow);
+                self.open("OpQuantizeToF16: what is below the normal numbers of 16 bits becomes a zero of its sign");
+                let [magnitude, zero] = [Format::F32.magnitude_mask(), Format::F32.sign_mask()]
+                    .map(|mask| self.int(IntOp::And, Width::B32, &[a, Operand::Imm(mask)]));
+                let least = Operand::Imm(widen(Format::F16, Format::F32, Format::F16.smallest_normal()));
+                let small = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), magnitude, least);
+                self.select(Width::B32, small, zero, value)
             }
             _ => return Err(self.malformed("operand and result are of types that it does not take")),
         };
