@@ -34,7 +34,13 @@ impl Body<'_> {
         }
         let mut exponents_left = exponents.parts.iter();
         self.each_float(&[x], |body, format, args| {
-            let exponent = exponents_left.next().copied().unwrap_or(Operand::ZERO);
+            let mut exponent = exponents_left.next().copied().unwrap_or(Operand::ZERO);
+            if exponents.part.bits() == 64 {
+                // Beyond 2^16 nothing changes.
+                let [least, most] = [-1i64 << 16, 1 << 16].map(|bound| Operand::Imm(bound as u64));
+                exponent = body.int(IntOp::Max(Signedness::Signed), Width::B64, &[exponent, least]);
+                exponent = body.int(IntOp::Min(Signedness::Signed), Width::B64, &[exponent, most]);
+            }
             let exponent = body.resized(exponents.part, Signedness::Signed, 32, exponent);
             let mode = body.rounds(format);
             let d = body.fresh(Width::holding(format.width()));
