@@ -236,16 +236,22 @@ impl Body<'_> {
 
     /// The remainder with the sign of the dividend: exact.
     pub(super) fn remainder(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
+        let (rest, _) = self.exact_remainder(format, a, b);
+        self.flushed(format, rest)
+    }
+
+    /// The same before it is flushed, and the divisor that it is of.
+    fn exact_remainder(&mut self, format: Format, a: Operand, b: Operand) -> (Operand, Operand) {
         self.open(format!("{}: exact, where a rounded quotient is allowed", self.opcode()));
         let (a, b) = (self.flushed(format, a), self.flushed(format, b));
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::Remainder { d, format, a, b });
-        self.flushed(format, d.into())
+        (d.into(), b)
     }
 
-    /// The remainder with the sign of the divisor.
+    /// The remainder with the sign of the divisor. Nothing is flushed before the result.
     fn modulus(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
-        let rest = self.remainder(format, a, b);
+        let (rest, b) = self.exact_remainder(format, a, b);
         let width = Width::holding(format.width());
         let of = Comparand::Float { format, flush: false };
         let below = |body: &mut Self, a| body.compare(Comparison::Lt, of, a, Operand::ZERO);
@@ -253,8 +259,10 @@ impl Body<'_> {
         let opposed = self.int(IntOp::Xor, Width::Pred, &[rest_negative, b_negative]);
         let nonzero = self.compare(Comparison::Ne, of, rest, Operand::ZERO);
         let moves = self.int(IntOp::And, Width::Pred, &[opposed, nonzero]);
-        let moved = self.float(ArithOp::Add, format, &[rest, b]);
+        let sum = Operation { flush: false, ..self.operation(ArithOp::Add, format) };
+        let moved = self.operate(sum, &[rest, b]);
         let value = self.select(width, moves, moved, rest);
+        let value = self.flushed(format, value);
         // A remainder of nothing has the divisor's sign too.
         let d = self.fresh(width);
         self.emit(Op::CopySign { d, format, sign: b, magnitude: value });
