@@ -54,8 +54,19 @@ pub enum Function {
     AcosPi,
     AtanPi,
     Atan2Pi,
-    /// The root of `a` whose degree is the whole number `b`.
+    /// IEEE 754's pown: `Pow` with an integer, of which no bit is lost to the format.
+    Pown,
+    /// IEEE 754's powr: exp(b × ln a), and a NaN where that has no value.
+    Powr,
+    /// The root of `a` whose degree is the integer `b`.
     Root,
+}
+
+impl Function {
+    /// Whether `b` is an integer of 32 bits, signed, and no number of the format.
+    pub const fn takes_integer(self) -> bool {
+        matches!(self, Function::Pown | Function::Root)
+    }
 }
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
@@ -87,18 +98,27 @@ pub fn approximate(
         _ => {}
     }
     let clean = |bits| flushed(format, flush, bits);
-    let (a, b) = (clean(a), clean(b));
     let two =
-        matches!(function, Function::Root | Function::Atan2 | Function::Atan2Pi | Function::Pow | Function::Hypot);
+        matches!(function, Function::Atan2 | Function::Atan2Pi | Function::Pow | Function::Powr | Function::Hypot);
+    let (a, b) = (clean(a), if two { clean(b) } else { b });
+    let (x, y) = (host(format, a), if function.takes_integer() { f64::from(b as i32) } else { host(format, b) });
     // An infinite leg makes an infinite hypotenuse, whatever the other is.
-    let infinite = [a, b].into_iter().any(|leg| leg & format.magnitude_mask() == format.infinity());
-    if function == Function::Hypot && infinite {
-        format.infinity()
-    } else if format.is_nan(a) || (two && format.is_nan(b)) {
-        if two { profile.nan_of_pair(format, a, b) } else { profile.nan_result(format, Some(a)) }
-    } else {
-        let (x, y) = (host(format, a), host(format, b));
-        finite(profile, function, Destination { format, rounding, flush: flush.then_some(profile.tininess) }, x, y)
+    if function == Function::Hypot && (x.is_infinite() || y.is_infinite()) {
+        return format.infinity();
+    }
+    // 1 to any power, and anything to the power of 0, is 1: where the other is a NaN too.
+    if matches!(function, Function::Pow | Function::Pown) && (x == 1.0 || y == 0.0) {
+        return format.one();
+    }
+    if format.is_nan(a) || (two && format.is_nan(b)) {
+        return if two { profile.nan_of_pair(format, a, b) } else { profile.nan_result(format, Some(a)) };
+    }
+    let to = Destination { format, rounding, flush: flush.then_some(profile.tininess) };
+    match function {
+        Function::Powr if (y * x.ln()).is_nan() => profile.nan_result(format, None),
+        Function::Powr => finite(profile, Function::Pow, to, x.abs(), y),
+        Function::Pown => finite(profile, Function::Pow, to, x, y),
+        _ => finite(profile, function, to, x, y),
     }
 }
 
@@ -189,7 +209,12 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
             Some(root) => return rounded(to, root),
             None => roots::guess(x, y),
         },
-        Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
+        Function::Divide
+        | Function::Reciprocal
+        | Function::ReciprocalSquareRoot
+        | Function::SquareRoot
+        | Function::Pown
+        | Function::Powr => x,
     };
     if guess.is_nan() {
         return profile.nan_result(format, None);
@@ -380,7 +405,8 @@ pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFlo
             Function::Asinh => big.asinh(p, mode, constants),
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
-            Function::Pow => power(big, other, constants),
+            Function::Powr if big.is_negative() => BigFloat::nan(None),
+            Function::Pow | Function::Pown | Function::Powr => power(big, other, constants),
             Function::Root => roots::root(big, other, PRECISION + 64, constants),
             // Nearer to 1 than the precision.
             Function::Erf if square(big) > 800.0 => BigFloat::from_f64(if big.is_negative() { -1.0 } else { 1.0 }, p),
@@ -466,6 +492,48 @@ mod tests {
         // 5 × 3355445 lies half way between 16777224 and 16777226; to even. Its legs are 24 bits long.
         assert_eq!(hypot(0x4b19_999f, 0x4b4c_ccd4), 0x4b80_0004);
         assert_eq!(hypot(0xff80_0000, 0x7fc0_0000), 0x7f80_0000);
+    }
+
+    /// What IEEE 754 says of the three powers, and integers that the format rounds.
+    #[test]
+    fn powers() {
+        let power = |function, format, a, b| {
+            approximate(&Profile::NVIDIA, function, format, Rounding::NearestEven, false, [a, b])
+        };
+        const ONE: u64 = 0x3f80_0000;
+        const MINUS_ZERO: u64 = 0x8000_0000;
+        const INFINITY: u64 = 0x7f80_0000;
+        const NAN: u64 = 0x7fff_ffff;
+        let rows = [
+            (Function::Pow, ONE, NAN, ONE),
+            (Function::Pow, NAN, MINUS_ZERO, ONE),
+            (Function::Pow, NAN, ONE, NAN),
+            (Function::Pow, 0xbf80_0000, INFINITY, ONE),
+            (Function::Pow, MINUS_ZERO, 0xc040_0000, 0xff80_0000),
+            (Function::Pown, NAN, 0, ONE),
+            (Function::Pown, NAN, 1, NAN),
+            (Function::Pown, MINUS_ZERO, 0xffff_fffd, 0xff80_0000),
+            (Function::Pown, 0xbf80_0000, 0x0100_0001, 0xbf80_0000),
+            (Function::Pown, 0x3f80_0001, 0x02fa_f081, 0x43c1_e522),
+            (Function::Powr, ONE, NAN, NAN),
+            (Function::Powr, NAN, 0, NAN),
+            (Function::Powr, ONE, INFINITY, NAN),
+            (Function::Powr, INFINITY, 0, NAN),
+            (Function::Powr, MINUS_ZERO, 0, NAN),
+            (Function::Powr, 0xc000_0000, 0x4000_0000, NAN),
+            (Function::Powr, MINUS_ZERO, 0xc040_0000, INFINITY),
+            (Function::Powr, MINUS_ZERO, 0x4040_0000, 0),
+            (Function::Powr, 0x4000_0000, 0, ONE),
+            (Function::Powr, 0x4110_0000, 0xbf00_0000, 0x3eaa_aaab),
+            (Function::Root, 0xbf80_0000, 0x0100_0001, 0xbf80_0000),
+            (Function::Root, NAN, 3, NAN),
+        ];
+        for (function, a, b, expected) in rows {
+            assert_eq!(power(function, Format::F32, a, b), expected, "{function:?} {a:#x} {b:#x}");
+        }
+        let half = |a, b| power(Function::Pown, Format::F16, a, b);
+        assert_eq!([half(0xbc00, 2049), half(0x3c00, 70_001), half(0xbc00, 70_001)], [0xbc00, 0x3c00, 0xbc00]);
+        assert_eq!(half(0x3c01, 2049), 0x4764); // 7.389; 7.382 of the power 2048.
     }
 
     /// The second try gives what the first does where both can answer.

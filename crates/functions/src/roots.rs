@@ -55,7 +55,7 @@ mod tests {
     use crate::{Function, approximate};
 
     fn double(rounding: Rounding, x: f64, degree: f64) -> f64 {
-        let operands = [x.to_bits(), degree.to_bits()];
+        let operands = [x.to_bits(), degree as i32 as u64];
         f64::from_bits(approximate(&Profile::NVIDIA, Function::Root, Format::F64, rounding, false, operands))
     }
 
@@ -93,7 +93,7 @@ mod tests {
             let cube = [x.to_bits(), 0];
             let cube = approximate(&Profile::NVIDIA, Function::Cbrt, Format::F64, even, false, cube);
             assert_eq!(double(even, x, 3.0).to_bits(), cube, "{x}");
-            let single = [(x as f32).to_bits().into(), 7f32.to_bits().into()];
+            let single = [(x as f32).to_bits().into(), 7];
             let single = approximate(&Profile::NVIDIA, Function::Root, Format::F32, even, false, single);
             assert_eq!(single, u64::from((double(even, (x as f32).into(), 7.0) as f32).to_bits()), "{x}");
         }

@@ -199,7 +199,9 @@ impl Wider {
         {
             return long(result);
         }
-        let operands = [self.to_f64().to_bits(), other.to_f64().to_bits()];
+        let other = other.to_f64();
+        let other = if function.takes_integer() { other as i32 as u64 } else { other.to_bits() };
+        let operands = [self.to_f64().to_bits(), other];
         let bits = approximate(&Profile::NVIDIA, function, Format::F64, Rounding::NearestEven, false, operands);
         Wider::of_double(self.breadth(), f64::from_bits(bits))
     }

@@ -125,7 +125,7 @@ pub enum Op {
         saturate: bool,
         /// The argument.
         a: Operand,
-        /// The second argument.
+        /// The second argument: of the format, or the integer that the function takes.
         b: Operand,
         /// As reported: the instruction's spelling.
         name: String,

@@ -121,9 +121,13 @@ impl Op {
                 written = Some((*d, of(*format)));
                 reads(see, &[(*a, of(*format)), (*exponent, B32)]);
             }
+            Op::Approximate { d, function, format, a, b, .. } => {
+                let second = if function.takes_integer() { B32 } else { of(*format) };
+                written = Some((*d, of(*format)));
+                reads(see, &[(*a, of(*format)), (*b, second)]);
+            }
             Op::Divide { d, format, a, b, .. }
             | Op::Remainder { d, format, a, b }
-            | Op::Approximate { d, format, a, b, .. }
             | Op::MinMax { d, format, a, b, .. }
             | Op::CopySign { d, format, sign: a, magnitude: b } => {
                 written = Some((*d, of(*format)));

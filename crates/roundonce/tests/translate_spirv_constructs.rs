@@ -379,3 +379,37 @@ fn comments_of_one_kernel_are_not_repeated_in_the_next() {
     let comments: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("; ")).collect();
     assert_eq!(comments[2..], ["above first", "inside first", "above second", "inside second"], "{text}");
 }
+
+/// Powers and roots with integers that no f32 holds, and the power that has no negative base.
+#[test]
+fn powers_and_roots() {
+    let mut text = String::from(
+        "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\n%cl = OpExtInstImport \"OpenCL.std\"
+OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %k \"k\"\n%void = OpTypeVoid\n%u32 = OpTypeInt 32 0
+%f32 = OpTypeFloat 32\n%to_u32 = OpTypePointer CrossWorkgroup %u32\n%type = OpTypeFunction %void %to_u32 %to_u32
+%zero = OpConstant %u32 0\n%one = OpConstant %u32 1\n%two = OpConstant %u32 2\n%k = OpFunction %void None %type
+%x = OpFunctionParameter %to_u32\n%y = OpFunctionParameter %to_u32\n%start = OpLabel
+%at_n = OpInBoundsPtrAccessChain %to_u32 %x %one\n%n = OpLoad %u32 %at_n Aligned 4
+%bits = OpLoad %u32 %x Aligned 4\n%a = OpBitcast %f32 %bits\n",
+    );
+    for (place, call) in [("zero", "powr %a %a"), ("one", "pown %a %n"), ("two", "rootn %a %n")] {
+        text += &format!(
+            "%r_{place} = OpExtInst %f32 %cl {call}\n%bits_{place} = OpBitcast %u32 %r_{place}
+%to_{place} = OpInBoundsPtrAccessChain %to_u32 %y %{place}\nOpStore %to_{place} %bits_{place} Aligned 4\n"
+        );
+    }
+    text += "OpReturn\nOpFunctionEnd\n";
+    let read = |text: &str| {
+        Ready::read(Source::SpirvText(text), &Choice::default()).unwrap_or_else(|why| panic!("{why:?}\n{text}"))
+    };
+    let ready = read(&text);
+    let translation = spirv::write(&ready.program, &Translating::default()).unwrap();
+    for name in [" powr ", " pown ", " rootn "] {
+        assert!(translation.text.contains(name), "{}", translation.text);
+    }
+    let args = [vec![0x3f80_0001, 0x02fa_f081], vec![0; 3]].map(|words| Arg::Buffer(Buffer::from_words(words)));
+    for ready in [ready, read(&translation.text)] {
+        let report = run(&ready, 1, args.to_vec(), 0);
+        assert_eq!(report.buffers[1].as_ref().unwrap().words(), [0x3f80_0001, 0x43c1_e522, 0x3f80_0000]);
+    }
+}

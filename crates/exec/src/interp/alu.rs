@@ -116,7 +116,8 @@ impl<'a> Interpreter<'a> {
             Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
                 self.stats.approximated(name, self.active.count as u64);
                 let w = Width::holding(format.width());
-                self.lanewise(*d, &[(*a, w), (*b, w)], &mut |x| {
+                let second = if function.takes_integer() { Width::B32 } else { w };
+                self.lanewise(*d, &[(*a, w), (*b, second)], &mut |x| {
                     let bits =
                         scalar::approximate(&profile, *function, *format, Rounding::NearestEven, *flush, [x[0], x[1]]);
                     if *saturate { format.saturate(bits) } else { bits }

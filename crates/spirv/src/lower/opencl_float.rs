@@ -28,7 +28,7 @@ impl Body<'_> {
             "fract" => return Some(self.fract(ids)),
             "nan" => return Some(self.nan_of(ids[0])),
             "ilogb" => return Some(self.exponents(ids[0])),
-            "pown" => return Some(self.with_whole(Function::Pow, spelled, ids)),
+            "pown" => return Some(self.with_whole(Function::Pown, spelled, ids)),
             "rootn" => return Some(self.with_whole(Function::Root, spelled, ids)),
             "sincos" => return Some(self.sine_and_cosine(spelled, ids)),
             "remquo" => return Some(self.remainder_and_quotient(ids)),
@@ -194,11 +194,6 @@ impl Body<'_> {
         let mut powers = powers.parts.iter();
         self.each_float(&ids[..1], |body, format, args| {
             let power = powers.next().copied().unwrap_or(Operand::ZERO);
-            if format.precision() < 32 {
-                body.open(format!("{spelled}: an integer of more than {} bits is rounded first", format.precision()));
-            }
-            let int = Scalar::Int { bits: 32, signed: true };
-            let power = body.convert(int, Scalar::Float(format), Rounding::NearestEven, power);
             body.approximate(function, format, spelled, &[args[0], power])
         })
     }

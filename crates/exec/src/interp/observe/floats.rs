@@ -16,6 +16,9 @@ pub(super) fn numbers(op: &Op) -> Vec<(Operand, Scalar)> {
         Op::Divide { format, a, b, .. } | Op::Remainder { format, a, b, .. } | Op::MinMax { format, a, b, .. } => {
             float(format, &[a, b])
         }
+        Op::Approximate { function, format, a, b, .. } if function.takes_integer() => {
+            vec![(a, Scalar::Float(format)), (b, Scalar::Int { bits: 32, signed: true })]
+        }
         Op::Approximate { format, a, b, .. } => float(format, &[a, b]),
         Op::CopySign { format, sign, magnitude, .. } => float(format, &[sign, magnitude]),
         Op::Scale { format, a, exponent, .. } => {

@@ -384,11 +384,12 @@ impl Body<'_> {
         args: [Operand; 2],
     ) -> Result<(Id, Ty)> {
         let ty = Ty::of_format(format).ok_or("a function of this format")?;
-        let (name, two) = approximation(function).ok_or_else(|| format!("{function:?}, which OpenCL lacks"))?;
-        let count = if two { 2 } else { 1 };
-        let mut values = Vec::with_capacity(count);
-        for &arg in &args[..count] {
-            values.push(self.operand(arg, ty, flush)?);
+        let (name, two) = approximation(function);
+        let mut values = vec![self.operand(args[0], ty, flush)?];
+        if function.takes_integer() {
+            values.push(self.read_as(args[1], Ty::U32));
+        } else if two {
+            values.push(self.operand(args[1], ty, flush)?);
         }
         if name.starts_with("native_") && ty != Ty::F32 {
             return Err(format!("{function:?} approximated in this format"));
@@ -408,8 +409,8 @@ impl Body<'_> {
 /// OpenCL's name of a function, and whether it takes two operands. What PTX approximates is what OpenCL may: its `native`
 /// functions where they say so, others within the few ulps that OpenCL allows.
 #[rustfmt::skip] // A function a line.
-fn approximation(function: Function) -> Option<(&'static str, bool)> {
-    Some(match function {
+fn approximation(function: Function) -> (&'static str, bool) {
+    match function {
         Function::Divide               => ("native_divide", true),
         Function::Reciprocal           => ("native_recip", false),
         Function::SquareRoot           => ("native_sqrt", false),
@@ -447,6 +448,8 @@ fn approximation(function: Function) -> Option<(&'static str, bool)> {
         Function::AcosPi               => ("acospi", false),
         Function::AtanPi               => ("atanpi", false),
         Function::Atan2Pi              => ("atan2pi", true),
-        Function::Root                 => return None,
-    })
+        Function::Pown                 => ("pown", true),
+        Function::Powr                 => ("powr", true),
+        Function::Root                 => ("rootn", true),
+    }
 }

@@ -210,6 +210,9 @@ fn as_floats(op: &Op, see: &mut dyn FnMut(Operand)) {
                 each(operation.operand_format(at), &[*arg]);
             }
         }
+        Op::Approximate { d, function, format, a, .. } if function.takes_integer() => {
+            each(format, &[Operand::Reg(d), a])
+        }
         Op::Divide { d, format, a, b, .. }
         | Op::MinMax { d, format, a, b, .. }
         | Op::Approximate { d, format, a, b, .. } => each(format, &[Operand::Reg(d), a, b]),
