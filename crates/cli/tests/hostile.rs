@@ -117,6 +117,12 @@ fn cases() -> Vec<Case> {
             PTX,
         ),
         case(
+            "a long sum of constants",
+            "sum.ptx",
+            kernel(&format!(".reg .b32 r;\nmov.b32 r, 1{};", "+1".repeat(deep))),
+            PTX,
+        ),
+        case(
             "a huge array",
             "array.ptx",
             kernel(".shared .b8 x[18446744073709551615];"),

@@ -26,6 +26,8 @@ pub struct Parsed<'a> {
 const MAX_FINDINGS: usize = 100;
 /// Parentheses and brackets inside one another. Deeper ones are an error, not a stack overflow.
 const MAX_DEPTH: u32 = 64;
+/// How many operators a constant expression may have.
+const MAX_OPERATORS: u32 = 512;
 
 /// Parses a module.
 ///
@@ -79,6 +81,8 @@ struct Parser<'a> {
     open: Vec<Operand<'a>>,
     findings: Vec<Finding>,
     depth: u32,
+    /// Operators of the constant expression so far.
+    operators: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -97,6 +101,7 @@ impl<'a> Parser<'a> {
             open: Vec::new(),
             findings: Vec::new(),
             depth: 0,
+            operators: 0,
         }
     }
 
@@ -211,19 +216,26 @@ impl<'a> Parser<'a> {
 
     fn enter(&mut self) -> Result<()> {
         if self.depth >= MAX_DEPTH {
-            let place = self.token.span.place();
-            self.report(
-                Finding::error(
-                    "PTX0003",
-                    place,
-                    format!("brackets nested deeper than {MAX_DEPTH}: expected a flatter one"),
-                )
-                .help("no generator of PTX nests so deep"),
-            );
-            return Err(Failed);
+            return Err(self.too_large(format!("brackets nested deeper than {MAX_DEPTH}: expected a flatter one")));
         }
         self.depth += 1;
         Ok(())
+    }
+
+    /// A chain of operators (`1+1+1`) is as deep a tree as it is long.
+    fn count_operator(&mut self) -> Result<()> {
+        if self.operators >= MAX_OPERATORS {
+            let message = format!("more than {MAX_OPERATORS} operators in an expression: expected a shorter one");
+            return Err(self.too_large(message));
+        }
+        self.operators += 1;
+        Ok(())
+    }
+
+    fn too_large(&mut self, message: String) -> Failed {
+        let finding = Finding::error("PTX0003", self.token.span.place(), message);
+        self.report(finding.help("no generator of PTX writes such ones"));
+        Failed
     }
 
     // Pools.

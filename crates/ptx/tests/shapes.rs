@@ -159,6 +159,22 @@ fn nesting_has_a_limit() {
     assert_eq!(parse(&blocks).findings, [], "blocks lie flat and nest without a limit");
 }
 
+/// A chain of operators is a tree as deep as the chain is long: it ends too. Each expression counts for itself.
+#[test]
+fn chains_have_a_limit() {
+    let codes = |value: &str| {
+        let text = format!(".version 8.0\n.target sm_90\n.global .u32 a[2] = {{ {value}, {value} }};");
+        parse(&text).findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    for link in ["+1", "<<1", "-1", "*(1+1)"] {
+        let chain = |operators: usize| "1".to_owned() + &link.repeat(operators);
+        assert_eq!(codes(&chain(256)), [""; 0], "{link}");
+        assert!(codes(&chain(25_000)).contains(&"PTX0003"), "{link}");
+        let groups = format!("{}1{}", "(".repeat(30), format!("){}", link.repeat(500)).repeat(30));
+        assert!(codes(&groups).contains(&"PTX0003"), "{link} between brackets");
+    }
+}
+
 /// A text that is no PTX at all is not answered with a finding a token.
 #[test]
 fn findings_are_bounded() {

@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
                 } else {
                     self.lexer.seek(mark.span.start);
                     self.token = self.lexer.next();
-                    self.expression(0)?
+                    self.constant()?
                 }
             }
             TokenKind::Dot => {
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
             | TokenKind::Bits32
             | TokenKind::Bits64
             | TokenKind::Mark(Mark(b'(' | b'+' | b'~', 0)) => {
-                let value = self.expression(0)?;
+                let value = self.constant()?;
                 if self.at(b'(') { self.apply(value)? } else { value }
             }
             _ => return Err(self.unexpected("an operand")),
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
         if self.slice(name.span) == "WARP_SZ" {
             self.lexer.seek(name.span.start);
             self.token = self.lexer.next();
-            return self.expression(0);
+            return self.constant();
         }
         let mut operand = self.name_or_component(name)?;
         if self.at(b'[') {
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         if self.eat(b'+') {
             let from = self.open.len();
             self.open.push(operand);
-            let offset = self.expression(0)?;
+            let offset = self.constant()?;
             self.open.push(offset);
             let items = self.close(from);
             operand = self.make(name.span, OperandKind::Binary(Binary::Add, items));
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         let operand = if self.at(b']') {
             Operand { span: Span::new(start.start, self.token.span.end), kind: OperandKind::Empty }
         } else {
-            self.expression(0)?
+            self.constant()?
         };
         self.expect(b']', "`]`")?;
         self.open.push(operand);
@@ -216,8 +216,14 @@ impl<'a> Parser<'a> {
         Ok(direct)
     }
 
+    /// A constant expression that is part of no other.
+    fn constant(&mut self) -> Result<Operand<'a>> {
+        self.operators = 0;
+        self.expression(0)
+    }
+
     /// A constant expression whose operators bind at least as tightly as `least`; 0 takes `? :` too.
-    pub(super) fn expression(&mut self, least: u8) -> Result<Operand<'a>> {
+    fn expression(&mut self, least: u8) -> Result<Operand<'a>> {
         self.enter()?;
         let start = self.token.span;
         let mut left = self.prefixed()?;
@@ -226,6 +232,7 @@ impl<'a> Parser<'a> {
             if precedence < least.max(1) || self.bits(&left) {
                 break;
             }
+            self.count_operator()?;
             self.advance();
             let from = self.open.len();
             self.open.push(left);

@@ -15,7 +15,7 @@ const FUSED: &str = "PTX ISA, add and sub: mul/add sequences with no rounding mo
 pub static RULES: &[Rule] = &[
     Rule::error("PTX0001", "a module is directives and statements in PTX's grammar", SYNTAX),
     Rule::error("PTX0002", "a string ends on its line, a comment before the end of the text", "PTX ISA, 4.2 comments"),
-    Rule::error("PTX0003", "brackets are nested 64 deep at most", "a limit of this parser"),
+    Rule::error("PTX0003", "brackets are nested 64 deep at most, and an expression has at most 512 operators", "a limit of this parser"),
     Rule::error("PTX0004", "a block that is opened is closed", SYNTAX),
     Rule::error("PTX0005", "a text has less than 4 GiB", "a limit of this parser"),
     Rule::error("PTX0006", "a constant fits in 64 bits, or is a normal number of f64", CONSTANTS),
