@@ -155,6 +155,18 @@ fn verified(program: Program, lines: &LineIndex<'_>) -> core::result::Result<Pro
     }
 }
 
+/// The shared variables that a function declares.
+fn shared_variables<'m, 'a>(
+    module: &'m Module<'a>,
+    function: &'m Function<'a>,
+) -> impl Iterator<Item = &'m Variable<'a>> {
+    let variables = function.body.iter().flatten().filter_map(|statement| match statement {
+        Statement::Variables(variables) => Some(module.variables(*variables)),
+        _ => None,
+    });
+    variables.flatten().filter(|variable| variable.space == Space::Shared)
+}
+
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Entity<'m, 'a> {
@@ -195,8 +207,8 @@ struct Lowering<'m, 'a> {
     /// Names of the whole module.
     globals: HashMap<&'a str, Entity<'m, 'a>>,
     functions: Map<&'a str, &'m Function<'a>>,
-    /// Those that are no kernels.
-    callable: Vec<&'m Function<'a>>,
+    /// The shared variables of functions that are no kernels, in the text's order.
+    shared_of_functions: Vec<&'m Variable<'a>>,
     lines: LineIndex<'a>,
     /// By the text of an opcode with its modifiers.
     spellings: Map<&'a str, Arc<Spelled<'a>>>,
@@ -416,19 +428,20 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     /// start behind everything else.
     fn shared_before(&mut self, function: &'m Function<'a>) -> Result<()> {
         let mut top = self.kernel.shared_bytes;
-        let callable = &self.lowering.callable;
-        let here = callable.partition_point(|other| other.span.start < function.span.start);
-        let own = function.is_entry.then_some(function);
-        let functions = callable[..here].iter().copied().chain(own).chain(callable[here..].iter().copied());
-        for statement in functions.filter_map(|function| function.body.as_ref()).flatten() {
-            if let Statement::Variables(variables) = statement {
-                for variable in self.module.variables(*variables).iter().filter(|v| v.space == Space::Shared) {
-                    let (size, align) = self.size_of(variable)?;
-                    top = aligned(top, align);
-                    self.shared.insert(variable.span.start, top);
-                    top = top.checked_add(size).ok_or_else(|| self.malformed("too much shared memory"))?;
-                }
+        let own = shared_variables(self.module, function);
+        // What is only looked at calls nothing.
+        let (before, behind) = match self.purpose {
+            Purpose::Analysis => Default::default(),
+            Purpose::Run => {
+                let all = &self.lowering.shared_of_functions;
+                all.split_at(all.partition_point(|other| other.span.start < function.span.start))
             }
+        };
+        for variable in before.iter().copied().chain(own).chain(behind.iter().copied()) {
+            let (size, align) = self.size_of(variable)?;
+            top = aligned(top, align);
+            self.shared.insert(variable.span.start, top);
+            top = top.checked_add(size).ok_or_else(|| self.malformed("too much shared memory"))?;
         }
         self.kernel.shared_bytes = top;
         for &(name, align) in &self.lowering.dynamic_shared {

@@ -85,7 +85,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
             narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
             functions: Map::default(),
-            callable: module.functions().filter(|function| !function.is_entry).collect(),
+            shared_of_functions: module
+                .functions()
+                .filter(|function| !function.is_entry)
+                .flat_map(|function| super::shared_variables(module, function))
+                .collect(),
             spellings: Map::default(),
             lines: LineIndex::new(module.text()),
             files: files(module),
