@@ -96,6 +96,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         self.end(Terminator::Switch { index: index.into(), targets, otherwise: nowhere });
         for (function, target) in called {
+            // Long before the next instruction there may be more than can be run.
+            if self.is_too_large() {
+                return Ok(());
+            }
             self.current = target;
             self.call_routine(function, results, arguments)?;
             self.end(Terminator::Jump(join));

@@ -301,7 +301,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Completes the calls of a kernel whose blocks are all there: where routines return to, and what calls keep.
     pub(super) fn finish_routines(&mut self) -> Result<()> {
-        let Some(frame) = self.frame else { return Ok(()) };
+        // What is refused needs no end.
+        let Some(frame) = self.frame.filter(|_| self.findings.is_empty()) else { return Ok(()) };
         for routine in &mut self.routines {
             if let Some(Terminator::Switch { targets, .. }) = &mut self.blocks[routine.exit].terminator {
                 *targets = core::mem::take(&mut routine.returns);

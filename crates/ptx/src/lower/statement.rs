@@ -189,8 +189,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
     }
 
-    /// Whether the kernel, its calls inlined, is larger than it may be, which is reported once.
-    fn is_too_large(&mut self) -> bool {
+    /// Whether the kernel, its calls inlined and the targets of its jumps counted, is larger than it may be, which is reported once.
+    pub(super) fn is_too_large(&mut self) -> bool {
         let largest = self.lowering.settings.largest_kernel;
         if self.size > largest && !core::mem::replace(&mut self.too_large, true) {
             let (what, help) = too_large(largest);
