@@ -38,6 +38,13 @@ fn calls_doubled(depth: usize) -> String {
     kernel(&(first + &functions), 2, &format!("call (%f0), f{depth}, (%f0);\n"))
 }
 
+/// Jumps that all go by one table, each to the labels before all of them or to the end.
+fn jumps_by_table(count: usize, table: impl Fn(usize) -> String) -> String {
+    let table: Vec<String> = (0..count).map(table).collect();
+    let jump = |index| format!("L{index}: setp.eq.u32 %p0, %r0, {index};\n@%p0 bra END;\nbrx.idx %r0, table;\n");
+    kernel("", 9, &format!("table: .branchtargets {};\n{}END:\n", table.join(", "), lines(count, jump)))
+}
+
 fn shapes() -> Vec<(&'static str, String)> {
     let add = "add.rn.f32 %f0, %f0, 0f3F800000;\n";
     let part = |index: usize| format!("setp.eq.u32 %p0, %r0, {index};\n@%p0 bra L{index};\n{add}L{index}:\n");
@@ -74,6 +81,8 @@ fn shapes() -> Vec<(&'static str, String)> {
             let targets = lines(8_000, |index| format!("M{index}: {add}"));
             kernel("", 9, &(lines(16_000, across) + &targets))
         }),
+        ("jumps by a table", jumps_by_table(1_000, |index| format!("L{index}"))),
+        ("jumps by a table that is one label", jumps_by_table(1_000, |_| "END".to_owned())),
         ("braces", kernel("", 9, &("{\n".repeat(50_000) + add + &"}\n".repeat(50_000)))),
         ("stores", kernel("", 9, &lines(20_000, |index| format!("st.global.f32 [%b0+{}], %f0;\n", 4 * index)))),
         ("stores that are read", {
@@ -133,6 +142,22 @@ fn what_is_too_large_is_refused() {
         assert_eq!(ended.status.code(), Some(3), "{said}");
         assert!(said.contains("more than 1048576 operations and blocks, its calls inlined"), "{said}");
         assert_eq!(said.matches("error").count(), 1, "{said}");
+    }
+    let functions = lines(2_000, |index| {
+        format!(".func (.reg .f32 %o) f{index}(.reg .f32 %a) {{ add.rn.f32 %o, %a, %a; ret; }}\n")
+    });
+    let called = lines(2_000, |index| format!("mov.b64 %b1, f{index};\n"))
+        + "p: .callprototype (.reg .f32 _) _ (.reg .f32 _);\n"
+        + &"call (%f0), %b1, (%f0), p;\n".repeat(2_000);
+    for (what, text) in [
+        ("jumps by a table", jumps_by_table(10_000, |index| format!("L{index}"))),
+        ("calls through addresses", kernel(&functions, 9, &called)),
+    ] {
+        std::fs::write(&path, text).expect("a file");
+        let ended = command(&path, "run FILE --arg o=zeros:f32:1");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(3), "{what}: {said}");
+        assert!(said.contains("more than 1048576 operations and blocks"), "{what}: {said}");
     }
     let limited = command(&path, "run FILE --arg o=zeros:f32:1 --limit-instructions 1000");
     assert!(String::from_utf8_lossy(&limited.stderr).contains("more than 1000 operations"));

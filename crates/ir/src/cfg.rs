@@ -49,19 +49,21 @@ impl Cfg {
         Cfg { priority: rank, ipdom: meets }
     }
 
-    /// By block, those that lead to it.
+    /// By block, those that lead to it, each once.
     pub fn predecessors(kernel: &Kernel) -> Vec<Vec<usize>> {
         let successors: Vec<Vec<usize>> = kernel.blocks.iter().map(|block| block.terminator.successors()).collect();
         reversed(&successors)
     }
 }
 
-/// The edges of a graph turned round.
+/// The edges of a graph turned round, each once.
 pub(crate) fn reversed(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut reversed = vec![Vec::new(); edges.len()];
     for (from, to) in edges.iter().enumerate() {
         for &to in to {
-            reversed[to].push(from);
+            if reversed[to].last() != Some(&from) {
+                reversed[to].push(from);
+            }
         }
     }
     reversed

@@ -101,11 +101,13 @@ impl Liveness {
         order.iter().enumerate().for_each(|(place, &block)| rank[block] = place);
         order.extend((0..blocks.len()).filter(|&block| rank[block] == usize::MAX));
         order.iter().enumerate().for_each(|(place, &block)| rank[block] = place);
-        let mut todo: BinaryHeap<Reverse<usize>> = (0..blocks.len()).map(Reverse).collect();
+        // In rounds: where many blocks lead to many, each waits for all that its round changes.
+        let mut todo: BinaryHeap<Reverse<(usize, usize)>> =
+            (0..blocks.len()).map(|place| Reverse((0, place))).collect();
         let mut waits = vec![true; blocks.len()];
         let mut work = 0;
         let mut live = vec![0; words];
-        while let Some(Reverse(place)) = todo.pop() {
+        while let Some(Reverse((round, place))) = todo.pop() {
             let block = order[place];
             waits[block] = false;
             let BlockEffect { reads, writes } = &blocks[block];
@@ -124,7 +126,7 @@ impl Liveness {
                 old.copy_from_slice(&live);
                 for &before in &predecessors[block] {
                     if !std::mem::replace(&mut waits[before], true) {
-                        todo.push(Reverse(rank[before]));
+                        todo.push(Reverse((round + usize::from(rank[before] <= place), rank[before])));
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Real modules become programs.
 
-use roundonce_ptx::{lower, parse};
+use roundonce_ptx::{Settings, lower, lower_with, parse};
 
 /// Every module of tests/kernels.
 #[test]
@@ -32,4 +32,27 @@ fn instructions_know_their_source() {
     let sources: Vec<(u32, &str)> =
         program.kernels[0].source_locs.iter().map(|place| (place.line, place.source.as_str())).collect();
     assert_eq!(sources, [(0, ""), (7, ""), (9, "axpy.cu:7:12"), (11, ":1:2"), (12, ":1:2")]);
+}
+
+/// What a kernel's jumps may lead to counts as its operations do: a table is written once and used many times.
+#[test]
+fn targets_of_jumps_count() {
+    let jumps = |count: usize| {
+        let labels: Vec<String> = (0..100).map(|index| format!("L{index}")).collect();
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n.reg .b32 %r;\nmov.u32 %r, %tid.x;\n\
+             ts: .branchtargets {};\n{}{}:\nret;\n}}\n",
+            labels.join(","),
+            "brx.idx %r, ts;\n".repeat(count),
+            labels.join(":\n")
+        )
+    };
+    let lowered = |count: usize| {
+        let text = jumps(count);
+        let settings = Settings { largest_kernel: 2_000, ..Settings::default() };
+        lower_with(&parse(&text).module, &settings).map_err(|findings| findings[0].message.clone())
+    };
+    assert!(lowered(10).is_ok());
+    let refused = lowered(100).unwrap_err();
+    assert!(refused.contains("more than 2000 operations and blocks"), "{refused}");
 }

@@ -125,9 +125,9 @@ impl<'p> DecodedKernel<'p> {
         });
         let blocks = blocks.collect();
         let cfg = Cfg::of(kernel);
-        let waits = Waits::of(kernel, &cfg, &liveness);
-        let constants = constants(kernel);
         let dominators = Dominators::of(kernel);
+        let waits = Waits::of(kernel, &cfg, &dominators, &liveness);
+        let constants = constants(kernel);
         DecodedKernel { program, kernel, blocks, cfg, liveness, waits, constants, dominators, profile }
     }
 

@@ -7,7 +7,8 @@
 //! What is not found (a wait with its own address in every iteration) runs as any other loop.
 
 use roundonce_ir::{
-    AtomicKind, Cfg, Instruction, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Space, Special, Terminator,
+    AtomicKind, Cfg, Dominators, Instruction, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Space, Special,
+    Terminator,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,10 +38,15 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    pub(crate) fn of(kernel: &Kernel, cfg: &Cfg, liveness: &Liveness) -> Waits {
+    pub(crate) fn of(kernel: &Kernel, cfg: &Cfg, dominators: &Dominators, liveness: &Liveness) -> Waits {
         let mut back_edges = Vec::new();
         for (tail, block) in kernel.blocks.iter().enumerate() {
-            let is_back = |&head: &usize| cfg.priority[tail] != usize::MAX && cfg.priority[head] <= cfg.priority[tail];
+            // A loop is entered at its head alone.
+            let is_back = |&head: &usize| {
+                cfg.priority[tail] != usize::MAX
+                    && cfg.priority[head] <= cfg.priority[tail]
+                    && dominators.dominates(head, tail)
+            };
             back_edges.extend(block.terminator.successors().into_iter().filter(is_back).map(|head| (tail, head)));
         }
         if back_edges.is_empty() {
@@ -86,19 +92,23 @@ impl Waits {
 /// The blocks of the natural loop of a back edge: those that lead to its tail without passing its head. `None` where there
 /// are too many, or where the loop can be entered otherwise.
 fn body(kernel: &Kernel, predecessors: &[Vec<usize>], tail: usize, head: usize) -> Option<BTreeSet<usize>> {
-    let mut body = BTreeSet::from([head]);
+    let mut body = BTreeSet::from([head, tail]);
     let mut todo = vec![tail];
     let mut instructions = kernel.blocks[head].instructions.len();
-    while let Some(block) = todo.pop() {
-        if body.contains(&block) {
-            continue;
-        }
+    while let Some(block) = todo.pop().filter(|&block| block != head) {
         instructions += kernel.blocks[block].instructions.len();
-        if block == 0 || body.len() == MOST_BLOCKS || instructions > MOST_INSTRUCTIONS {
+        if block == 0 || instructions > MOST_INSTRUCTIONS {
             return None;
         }
-        body.insert(block);
-        todo.extend(&predecessors[block]);
+        // All of them are in the loop.
+        for &before in &predecessors[block] {
+            if body.insert(before) {
+                todo.push(before);
+            }
+            if body.len() > MOST_BLOCKS {
+                return None;
+            }
+        }
     }
     (instructions <= MOST_INSTRUCTIONS).then_some(body)
 }

@@ -1,10 +1,10 @@
 //! Branches and returns.
 
 use super::statement::Inst;
-use super::{Body, Entity, Result};
+use super::{Body, Entity, Purpose, Result};
 use crate::ast::Operand as Written;
 use crate::types::Type;
-use roundonce_ir::{Op, Terminator};
+use roundonce_ir::{LARGEST_KERNEL, Op, Terminator};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn bra(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
@@ -68,6 +68,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(Entity::Targets(names)) => names,
             _ => return Err(self.malformed("there is no such list of targets")),
         };
+        self.size += names.len();
+        if self.is_too_large() {
+            return Ok(());
+        }
+        // What is only looked at has no limit of its own.
+        if self.purpose == Purpose::Analysis && self.size > LARGEST_KERNEL {
+            return Err(self.unsupported("a jump by one table more"));
+        }
         let mut targets = Vec::new();
         for name in names {
             targets.push(self.label_named(name)?);

@@ -410,6 +410,7 @@ impl Flow<'_, '_> {
     /// A comparison and a branch for each target.
     fn choose(&mut self, value: Reg, targets: Vec<(u32, Place)>) -> Terminator {
         let loc = self.body.loc;
+        self.steps += targets.len();
         let mut otherwise = self.push_block();
         let message = "a jump by a register leads to none of its targets".to_owned();
         self.body.kernel.blocks[otherwise].instructions = vec![Step::new(Op::Trap { message }, loc)];
