@@ -1,5 +1,5 @@
 //! Constructs in constructs: as deep as the limit allows (SPIR-V 1.6, 2.17), and one deeper, in which spirv-val 2025.5 agrees;
-//! and so deep that looking at every construct's blocks would take minutes.
+//! so deep that looking at every construct's blocks would take minutes; and wide.
 
 use roundonce_spirv::{Environment, check_text};
 use std::time::{Duration, Instant};
@@ -49,5 +49,24 @@ fn much_deeper() {
         let started = Instant::now();
         assert_eq!(messages(&text), ["constructs are nested deeper than 1023"]);
         assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    }
+}
+
+/// A switch of as many literals as the limit allows (SPIR-V 1.6, 2.17), and one more, in which spirv-val 2025.5 agrees.
+#[test]
+fn the_widest() {
+    let switch = |cases: usize, label: fn(usize) -> usize| {
+        let listed: String = (0..cases).map(|at| format!(" {at} %l{}", label(at))).collect();
+        let labels = (0..=label(cases - 1)).map(|at| format!("%l{at} = OpLabel\nOpBranch %m\n"));
+        let body =
+            format!("OpSelectionMerge %m None\nOpSwitch %u %m{listed}\n{}%m = OpLabel\n", labels.collect::<String>());
+        shader(&body).replace("%bool =", "%int = OpTypeInt 32 0\n%u = OpConstant %int 1\n%bool =")
+    };
+    for label in [|_| 0, |at| at] {
+        assert_eq!(messages(&switch(16_383, label)), [""; 0]);
+        assert_eq!(
+            messages(&switch(16_384, label)),
+            ["OpSwitch: 16384 literals with labels where SPIR-V allows 16383"]
+        );
     }
 }

@@ -16,6 +16,8 @@ use roundonce_isa::Version;
 const RULE: &str = "SPIR-V 1.6, 2.11 Structured Control Flow";
 /// Constructs in constructs (SPIR-V 1.6, 2.17).
 const DEEPEST: usize = 1023;
+/// Literals of one OpSwitch, each with its label (SPIR-V 1.6, 2.17).
+const MOST_CASES: usize = 16_383;
 
 /// The blocks of a function.
 pub(super) struct Graph<'f> {
@@ -59,6 +61,11 @@ pub(super) fn universal(checker: &mut Checker<'_>, graph: &Graph<'_>) -> bool {
             }
             if op == Some(Op::BranchConditional) && module.words_of(end).len() == 5 {
                 fault(word, format!("{name}: one branch weight where there are two or none"));
+            }
+            // The default is no case.
+            let cases = block.successors.len().saturating_sub(1);
+            if op == Some(Op::Switch) && cases > MOST_CASES {
+                fault(word, format!("{name}: {cases} literals with labels where SPIR-V allows {MOST_CASES}"));
             }
             let same = block.successors.len() == 2 && block.successors[0] == block.successors[1];
             if op == Some(Op::BranchConditional) && same && module.version() >= Version(1, 6) {
@@ -172,7 +179,10 @@ impl<'f> Structure<'f> {
         let mut structural = Vec::with_capacity(graph.blocks.len());
         for (merge, successors) in merges.iter().zip(graph.successors) {
             let more = merge.iter().flat_map(|(merge, continues)| [Some(*merge), *continues]).flatten();
-            structural.push(more.chain(successors.iter().copied()).collect::<Vec<_>>());
+            // A switch may name one block for most of its literals.
+            let mut known = HashSet::new();
+            structural
+                .push(more.chain(successors.iter().copied()).filter(|&next| known.insert(next)).collect::<Vec<_>>());
         }
         let tree = Dominators::of(&structural, 0);
         let count = structural.len();
@@ -194,7 +204,8 @@ impl<'f> Structure<'f> {
         }
         let after = Dominators::of(&backwards, count);
         let around = vec![None; count];
-        let budget = (count + 1) * (2 * DEEPEST + 2);
+        let edges: usize = structural.iter().map(Vec::len).sum();
+        let budget = (edges + count + 1) * (2 * DEEPEST + 2);
         let mut structure = Structure {
             graph,
             merges,
