@@ -49,6 +49,8 @@ pub(crate) struct Facts {
     pub imports: HashMap<u32, String>,
     pub entry_points: Vec<EntryPoint>,
     pub modes: Vec<Attached>,
+    /// Modes by their entry point.
+    modes_by_target: HashMap<u32, Vec<usize>>,
     pub decorations: Vec<Attached>,
     definitions: ById<Definition>,
     /// Decorations by their target.
@@ -75,6 +77,9 @@ impl Facts {
             }
         }
         facts.imply();
+        for (at, mode) in facts.modes.iter().enumerate() {
+            facts.modes_by_target.entry(mode.target).or_default().push(at);
+        }
         for (at, decoration) in facts.decorations.iter().enumerate() {
             facts.by_target.entry(decoration.target).or_default().push(at);
         }
@@ -128,6 +133,11 @@ impl Facts {
                 left.extend(implied.into_iter().map(|capability| capability as u32));
             }
         }
+    }
+
+    /// The modes of an entry point's function.
+    pub(crate) fn modes_of(&self, function: u32) -> impl Iterator<Item = &Attached> {
+        self.modes_by_target.get(&function).into_iter().flatten().map(|&at| &self.modes[at])
     }
 
     /// Whether an instruction is one of an imported set that computes nothing.

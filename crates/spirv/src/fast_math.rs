@@ -43,9 +43,8 @@ impl Facts {
     ///
     /// Source: SPV_KHR_float_controls2, 3.15 FP Fast Math Mode.
     pub(crate) fn fast_math_default(&self, module: &Module, function: u32, width: u32) -> Option<u32> {
-        let of_entry =
-            |at: &&crate::facts::Attached| at.target == function && at.value == ExecutionMode::FPFastMathDefault as u32;
-        let mut defaults = self.modes.iter().filter(of_entry).peekable();
+        let defaults = self.modes_of(function).filter(|at| at.value == ExecutionMode::FPFastMathDefault as u32);
+        let mut defaults = defaults.peekable();
         defaults.peek()?;
         let own = defaults.filter_map(|at| match at.words.as_slice() {
             &[of, flags] if self.float(module, of) == Some((width, None)) => self.fast_math_constant(module, flags),

@@ -99,8 +99,7 @@ impl FloatModes {
         let is_kernel = entry.model == ExecutionModel::Kernel as u32 && environment.client == Client::Universal;
         let environment = if is_kernel { Environment::OPENCL } else { environment };
         let declares = |mode: ExecutionMode| {
-            let mut modes = facts.modes.iter();
-            modes.any(|at| at.target == function && at.value == mode as u32 && at.words.first() == Some(&width))
+            facts.modes_of(function).any(|at| at.value == mode as u32 && at.words.first() == Some(&width))
         };
         let one_of = |first, second| match (declares(first), declares(second)) {
             (true, false) => Some(true),

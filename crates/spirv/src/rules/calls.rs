@@ -1,6 +1,6 @@
 //! Which functions an entry point reaches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rspirv::spirv::Op;
 
@@ -24,10 +24,28 @@ pub(super) fn callees(module: &Module) -> Callees {
     callees
 }
 
-/// A function and all that it calls, directly or not.
-pub(super) fn reached(callees: &Callees, function: u32) -> BTreeSet<u32> {
-    let mut reached = BTreeSet::from([function]);
-    let mut left = vec![function];
+/// Leaves out the calls that lead to none of these functions, so that nobody walks there for each entry point.
+pub(super) fn keep_leading_to(callees: &mut Callees, functions: impl Iterator<Item = u32>) {
+    let mut callers: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (&caller, called) in callees.iter() {
+        called.iter().for_each(|&callee| callers.entry(callee).or_default().push(caller));
+    }
+    let mut leading: HashSet<u32> = functions.collect();
+    let mut left: Vec<u32> = leading.iter().copied().collect();
+    while let Some(function) = left.pop() {
+        for &caller in callers.get(&function).into_iter().flatten() {
+            if leading.insert(caller) {
+                left.push(caller);
+            }
+        }
+    }
+    callees.values_mut().for_each(|called| called.retain(|callee| leading.contains(callee)));
+}
+
+/// Functions and all that they call, directly or not.
+pub(super) fn reached(callees: &Callees, functions: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
+    let mut reached: BTreeSet<u32> = functions.into_iter().collect();
+    let mut left: Vec<u32> = reached.iter().copied().collect();
     while let Some(function) = left.pop() {
         for &callee in callees.get(&function).into_iter().flatten() {
             if reached.insert(callee) {

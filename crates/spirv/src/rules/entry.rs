@@ -80,8 +80,7 @@ fn entry_point(checker: &mut Checker<'_>, entry: &EntryPoint) {
         let message = format!("OpEntryPoint: {id} has parameters; only a kernel's entry point may");
         checker.error(code::ENTRY_POINT, word, source::UNIVERSAL, message);
     }
-    let declares =
-        |mode: ExecutionMode| facts.modes.iter().any(|at| at.target == entry.function && at.value == mode as u32);
+    let declares = |mode: ExecutionMode| facts.modes_of(entry.function).any(|at| at.value == mode as u32);
     if entry.model == ExecutionModel::Fragment as u32
         && declares(ExecutionMode::OriginUpperLeft) == declares(ExecutionMode::OriginLowerLeft)
     {

@@ -81,7 +81,7 @@ fn excluded(checker: &mut Checker<'_>) {
         }
     }
     let callees = calls::callees(module);
-    let reached: HashSet<u32> = has_default.iter().flat_map(|&function| calls::reached(&callees, function)).collect();
+    let reached = calls::reached(&callees, has_default.iter().copied());
     let mut function = 0;
     for instruction in module.instructions() {
         if instruction.opcode == Op::Function as u16 {

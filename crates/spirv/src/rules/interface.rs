@@ -5,13 +5,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use roundonce_isa::Version;
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
-use super::{Checker, calls, code, is_use};
+use super::{Checker, MOST_ERRORS, calls, code, is_use};
 use crate::environment::Client;
 use crate::facts::{EntryPoint, Facts};
 use crate::literal::read_string;
 use crate::module::{Instruction, Module, Operand};
 
 const RULE: &str = "SPIR-V 1.6, OpEntryPoint";
+/// Variables that one finding names.
+const MOST_NAMED: usize = 4;
 
 /// The variables of the module that each function uses.
 #[derive(Default)]
@@ -57,9 +59,15 @@ impl Uses {
         }
         let all = module.version() >= Version(1, 4);
         let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
-        let callees = calls::callees(module);
+        let mut callees = calls::callees(module);
+        calls::keep_leading_to(&mut callees, self.by_function.keys().copied());
         let mut all_used = BTreeSet::new();
+        let mut incomplete = 0;
         for entry in &facts.entry_points {
+            // No more of these are kept, and each is a walk over all that is used.
+            if incomplete == MOST_ERRORS {
+                break;
+            }
             let word = entry.instruction.word;
             let name = &entry.name;
             let mut listed = HashSet::new();
@@ -78,15 +86,20 @@ impl Uses {
                     checker.error(code::INTERFACE, word, RULE, format!("OpEntryPoint \"{name}\": {what}"));
                 }
             }
-            let reached = calls::reached(&callees, entry.function);
+            let reached = calls::reached(&callees, [entry.function]);
             let used: BTreeSet<u32> =
                 reached.iter().filter_map(|function| self.by_function.get(function)).flatten().copied().collect();
             all_used.extend(&used);
-            for id in used {
-                if !listed.contains(&id) && global(module, facts, id).is_some_and(belongs) {
-                    let message = format!("OpEntryPoint \"{name}\" uses {}, which it does not list", module.id(id));
-                    checker.error(code::INTERFACE, word, RULE, message);
-                }
+            let missing = |id: &&u32| !listed.contains(*id) && global(module, facts, **id).is_some_and(belongs);
+            let missing: Vec<&u32> = used.iter().filter(missing).collect();
+            if !missing.is_empty() {
+                incomplete += 1;
+                let mut shown: Vec<String> =
+                    missing.iter().take(MOST_NAMED).map(|id| module.id(**id).to_string()).collect();
+                let more = missing.len() - shown.len();
+                shown.extend((more > 0).then(|| format!("{more} more")));
+                let message = format!("OpEntryPoint \"{name}\" uses {}, which it does not list", shown.join(", "));
+                checker.error(code::INTERFACE, word, RULE, message);
             }
         }
         for id in all_used {

@@ -86,6 +86,9 @@ pub(crate) mod code {
     pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
 }
 
+/// Errors beyond this many are not kept.
+const MOST_ERRORS: usize = 100;
+
 /// The documents that contain the rules.
 pub(crate) mod source {
     pub(crate) const FMA: &str = "SPV_KHR_fma, OpFmaKHR";
@@ -147,6 +150,12 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
         Location::Whole => 0,
     };
     checker.findings.sort_by_key(order);
+    // What is no error stays: it may be what a module leaves open, which is asked for.
+    let mut errors = 0;
+    checker.findings.retain(|finding| {
+        errors += usize::from(finding.severity == Severity::Error);
+        finding.severity < Severity::Error || errors <= MOST_ERRORS
+    });
     checker.findings
 }
 

@@ -22,9 +22,7 @@ use crate::module::Instruction;
 pub(super) fn contraction(checker: &mut Checker<'_>, defaults: &mut Defaults) {
     let (module, facts) = (checker.module, checker.facts);
     // Kernels say it for the entry point.
-    let off = |function| {
-        facts.modes.iter().any(|at| at.target == function && at.value == ExecutionMode::ContractionOff as u32)
-    };
+    let off = |function| facts.modes_of(function).any(|at| at.value == ExecutionMode::ContractionOff as u32);
     let kernels_off = !facts.entry_points.is_empty()
         && facts.entry_points.iter().all(|entry| entry.model == ExecutionModel::Kernel as u32 && off(entry.function));
     if kernels_off {
@@ -83,7 +81,7 @@ impl Defaults {
         if checker.facts.has(Capability::FloatControls2) {
             let callees = calls::callees(checker.module);
             for entry in &checker.facts.entry_points {
-                for function in calls::reached(&callees, entry.function) {
+                for function in calls::reached(&callees, [entry.function]) {
                     entries.entry(function).or_default().push(entry.function);
                 }
             }
@@ -105,9 +103,10 @@ impl Defaults {
 pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
     let (module, facts) = (checker.module, checker.facts);
     let formats = per_function(checker, calls);
-    let callees = calls::callees(module);
+    let mut callees = calls::callees(module);
+    calls::keep_leading_to(&mut callees, formats.keys().copied());
     for entry in &facts.entry_points {
-        let reached = calls::reached(&callees, entry.function);
+        let reached = calls::reached(&callees, [entry.function]);
         let mut used: BTreeMap<u32, Used> = BTreeMap::new();
         for (&width, of_function) in reached.iter().filter_map(|function| formats.get(function)).flatten() {
             used.entry(width).and_modify(|used| used.join(of_function)).or_insert(*of_function);
@@ -209,9 +208,8 @@ fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> HashMap<u32, B
 
 /// Whether an entry point declares a mode for a width.
 fn declares(facts: &Facts, function: u32, mode: Capability, width: u32) -> bool {
-    facts.modes.iter().any(|at| {
-        at.target == function
-            && ExecutionMode::from_u32(at.value).is_some_and(|found| format!("{found:?}") == format!("{mode:?}"))
+    facts.modes_of(function).any(|at| {
+        ExecutionMode::from_u32(at.value).is_some_and(|found| format!("{found:?}") == format!("{mode:?}"))
             && at.words.first() == Some(&width)
     })
 }
@@ -297,7 +295,7 @@ fn uncontracted(checker: &Checker<'_>, id: u32, flags: &BTreeSet<Option<u32>>) -
     }
     let line = |function| format!("OpExecutionMode {} ContractionOff", checker.module.id(function));
     let entries = facts.entry_points.iter().filter(|entry| {
-        let mut modes = facts.modes.iter().filter(|at| at.target == entry.function);
+        let mut modes = facts.modes_of(entry.function);
         modes.all(|at| at.value != ExecutionMode::ContractionOff as u32)
     });
     entries.filter_map(|entry| inserted(checker, MODES, line(entry.function))).collect()
