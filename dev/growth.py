@@ -129,7 +129,13 @@ SHAPES = {
     "functions": ("functions, each called once", "a.ptx", lambda n: ptx(
         each(n, lambda i: f"call (%f0), f{i}, (%f0);\n"), 9,
         each(n, lambda i: f".func (.reg .f32 %o) f{i}(.reg .f32 %a) {{ add.rn.f32 %o, %a, 0f3F800000; ret; }}\n")),
-        CHECK + INTERPRET),
+        CHECK + ["check FILE --determinacy"] + INTERPRET),
+    "tables": ("jumps by one table of 64 labels", "a.ptx", lambda n: ptx(
+        "table: .branchtargets " + ", ".join(f"L{i * n // 64}" for i in range(64)) + ";\n"
+        + each(n, lambda i: f"L{i}: setp.eq.u32 %p0, %r0, {i};\n@%p0 bra END;\nbrx.idx %r0, table;\n") + "END:\n"),
+        INTERPRET),
+    "kernels": ("kernels with a parameter of one name", "a.ptx", lambda n: HEADER + each(
+        n, lambda i: f".visible .entry k{i}(.param .u64 o) {{ ret; }}\n"), ["translate FILE --to spirv"]),
     "parameters": ("parameters", "a.ptx", lambda n: (
         f"{HEADER}.visible .entry k(.param .u64 o" + each(n, lambda i: f", .param .f32 q{i}")
         + ")\n{ .reg .f32 %f<3>;\n" + each(n, lambda i: f"ld.param.f32 %f1, [q{i}];\n") + "ret; }\n"), CHECK),
@@ -158,6 +164,13 @@ SHAPES = {
                           f"OpBranchConditional %true %m{i} %b{i}\n%b{i} = OpLabel\n")
         + each(n, lambda i: f"OpBranch %c{n - 1 - i}x\n%c{n - 1 - i}x = OpLabel\nOpBranch %h{n - 1 - i}\n%m{n - 1 - i} = OpLabel\n")),
         CHECK + SPIRV),
+    "entry points": ("entry points of SPIR-V", "a.spvasm", lambda n: (
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+        + each(n, lambda i: f'OpEntryPoint GLCompute %f{i} "m{i}"\n')
+        + each(n, lambda i: f"OpExecutionMode %f{i} LocalSize 32 1 1\n")
+        + "%void = OpTypeVoid\n%type = OpTypeFunction %void\n"
+        + each(n, lambda i: f"%f{i} = OpFunction %void None %type\n%l{i} = OpLabel\nOpReturn\nOpFunctionEnd\n")),
+        CHECK + ["run FILE --smoke"]),
     "SASS": ("SASS in a straight line", "a.sass", sass, CHECK + ["asm FILE -o OUT"]),
     "cubin": ("sections of a cubin", "a.cubin", cubin, ["disasm FILE"]),
     "npy": ("elements of arrays", "a.npy", npy, ["eval fma.rn.f32 --in FILE FILE FILE --out OUT.npy"]),

@@ -228,12 +228,14 @@ impl Ready {
             Source::Cubin(_) | Source::Listing(_) => return machine_each(source, choice),
         };
         let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
-        let each = spirv::entry_points(&module).into_iter().map(|name| {
-            let choice = Choice { entry: Some(name.clone()), ..choice.clone() };
-            let ready = spirv_program(&module, text, &choice);
-            (name, ready.map(|(program, profile, undetermined)| Ready { program, profile, undetermined, place: 0 }))
-        });
-        Ok(each.collect())
+        let each = spirv::lower_each(&module, text, &spirv_settings(&module, choice)?);
+        let each = each.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?.into_iter();
+        let ready = |lowered: spirv::Lowered| {
+            let (profile, place) = (choice.assume.profile(), 0);
+            Ready { program: lowered.program, profile, undetermined: lowered.undetermined, place }
+        };
+        let refusal = |findings| Refusal::of(findings, spirv::UNSUPPORTED);
+        Ok(each.map(|(name, lowered)| (name, lowered.map(ready).map_err(refusal))).collect())
     }
 
     /// Arguments by the parameters' types: zeros, in a buffer of so many bytes where the kernel uses it as one.
@@ -396,17 +398,19 @@ fn spirv_program(
     text: Option<&str>,
     choice: &Choice,
 ) -> Result<(Program, Profile, Vec<String>), Refusal> {
+    let lowered = spirv::lower(module, text, &spirv_settings(module, choice)?);
+    let lowered = lowered.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
+    Ok((lowered.program, choice.assume.profile(), lowered.undetermined))
+}
+
+fn spirv_settings(module: &spirv::Module, choice: &Choice) -> Result<Settings, Refusal> {
     let known = spirv::spec_constants(module);
     let spec = choice.spec.iter().map(|(id, value)| {
         let bits = specialised(&known, *id, value);
         bits.map(|bits| (*id, bits)).map_err(|problem| Refusal::Usage(format!("constant {id}={value}: {problem}")))
     });
     let spec = spec.collect::<Result<_, _>>()?;
-    let settings =
-        Settings { entry: choice.entry.clone(), spec, assume: choice.assume, largest_kernel: choice.largest_kernel };
-    let lowered = spirv::lower(module, text, &settings);
-    let lowered = lowered.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
-    Ok((lowered.program, choice.assume.profile(), lowered.undetermined))
+    Ok(Settings { entry: choice.entry.clone(), spec, assume: choice.assume, largest_kernel: choice.largest_kernel })
 }
 
 /// A specialisation constant's bits.

@@ -29,7 +29,9 @@ pub use asm::{assemble, assemble_module};
 pub use disasm::{disassemble, disassemble_module};
 pub use environment::Environment;
 pub use literal::float_literal;
-pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, entry_points, lower, spec_constants};
+pub use lower::{
+    Assume, Lowered, LoweredEntry, Settings, SpecConstant, UNSUPPORTED, entry_points, lower, lower_each, spec_constants,
+};
 pub use migrate::{Migrated, Migration, NOT_MIGRATED, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};

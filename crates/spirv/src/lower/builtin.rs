@@ -30,14 +30,13 @@ impl Body<'_> {
             let range = lowering.functions.get(&function).cloned().unwrap_or_default();
             touched.extend(range.flat_map(|index| lowering.ids(index).iter().copied()));
         }
-        let instructions = lowering.module.instructions().iter().enumerate();
-        let variables = instructions
-            .take_while(|(_, at)| at.opcode != Opcode::Function as u16)
-            .filter(|(_, at)| at.opcode == Opcode::Variable as u16)
-            .filter(|(_, at)| lowering.module.result(at).is_some_and(|id| touched.contains(&id)));
+        let is_touched = |index: &&usize| {
+            let id = lowering.module.result(&lowering.module.instructions()[**index]);
+            id.is_some_and(|id| touched.contains(&id))
+        };
         let mut buffers = BTreeMap::new();
         let mut rest = Vec::new();
-        for (index, _) in variables {
+        for &index in lowering.variables.iter().filter(is_touched) {
             self.stand_at(index);
             let (id, type_id, to, class) = self.module_variable()?;
             match (self.descriptor(id), class) {
@@ -342,7 +341,7 @@ impl Body<'_> {
         {
             return Ok(Some([x, y, z].map(|size| size as u32)));
         }
-        for at in facts.modes.iter().filter(|at| at.target == self.entry.function) {
+        for at in facts.modes_of(self.entry.function) {
             let [x, y, z] = at.words[..] else { continue };
             match ExecutionMode::from_u32(at.value) {
                 Some(ExecutionMode::LocalSize) => return Ok(Some([x, y, z])),

@@ -145,16 +145,39 @@ pub fn spec_constants(module: &Module) -> Vec<SpecConstant> {
 pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::result::Result<Lowered, Vec<Finding>> {
     let lowering = Lowering::new(module, settings)?;
     let entry = lowering.entry_point(settings.entry.as_deref()).map_err(|finding| vec![finding])?;
-    let source = Source::new(module, text);
-    let body = Body::new(&lowering, entry, &source);
-    let (program, undetermined) = body.run()?;
-    // What is left to find are operands whose types do not fit their instruction.
-    program.verify().map_err(|invalid| {
-        let message = format!("the operands do not fit the instruction: {invalid}");
-        vec![Finding::error(MALFORMED, roundonce_isa::Location::Whole, message)]
-    })?;
-    Ok(Lowered { program, undetermined })
+    lowering.kernel(entry, &Source::new(module, text))
 }
+
+/// Every entry point by its name, those too that cannot be run; [`Settings::entry`] is not asked.
+///
+/// # Errors
+/// Of the module; each entry point has errors of its own.
+pub fn lower_each(
+    module: &Module,
+    text: Option<&str>,
+    settings: &Settings,
+) -> core::result::Result<Vec<LoweredEntry>, Vec<Finding>> {
+    let lowering = Lowering::new(module, settings)?;
+    let source = Source::new(module, text);
+    // Of several of one name it is the first that can be run.
+    let mut by_name: HashMap<&str, &EntryPoint> = HashMap::new();
+    for entry in &lowering.facts.entry_points {
+        let known = by_name.entry(&entry.name).or_insert(entry);
+        if !known.runs() && entry.runs() {
+            *known = entry;
+        }
+    }
+    let each = lowering.facts.entry_points.iter().map(|entry| {
+        let entry = by_name[entry.name.as_str()];
+        let lowered =
+            if entry.runs() { lowering.kernel(entry, &source) } else { Err(vec![lowering.wrong_model(entry)]) };
+        (entry.name.clone(), lowered)
+    });
+    Ok(each.collect())
+}
+
+/// The name of an entry point and what [`lower_each`] made of it.
+pub type LoweredEntry = (String, core::result::Result<Lowered, Vec<Finding>>);
 
 /// The source locations of instructions, for traces and errors.
 struct Source<'s> {
@@ -221,6 +244,8 @@ struct Lowering<'m> {
     used: Vec<u32>,
     /// The instructions of each function, from OpFunction to OpFunctionEnd.
     functions: HashMap<u32, Range<usize>>,
+    /// The module's variables, those of functions aside.
+    variables: Vec<usize>,
     /// Variables and parameters that need an address.
     in_memory: HashSet<u32>,
     assume: Assume,
@@ -286,27 +311,24 @@ struct Body<'l> {
     contractible: (bool, bool),
 }
 
+impl EntryPoint {
+    /// Whether its model is one that can be run.
+    fn runs(&self) -> bool {
+        [ExecutionModel::GLCompute, ExecutionModel::Kernel].iter().any(|model| *model as u32 == self.model)
+    }
+}
+
 impl<'m> Lowering<'m> {
     /// The entry point to run.
     fn entry_point(&self, wanted: Option<&str>) -> Result<&EntryPoint> {
-        let runs = |entry: &&EntryPoint| {
-            [ExecutionModel::GLCompute, ExecutionModel::Kernel].iter().any(|model| *model as u32 == entry.model)
-        };
-        let all: Vec<&EntryPoint> = self.facts.entry_points.iter().filter(runs).collect();
+        let all: Vec<&EntryPoint> = self.facts.entry_points.iter().filter(|entry| entry.runs()).collect();
         let names: Vec<&str> = all.iter().map(|entry| entry.name.as_str()).collect();
         let fail = |message: String| Err(Finding::error(LAUNCH, roundonce_isa::Location::Whole, message));
         match (all.as_slice(), wanted) {
             (_, Some(name)) => match all.iter().find(|entry| entry.name == name) {
                 Some(entry) => Ok(entry),
                 None => match self.facts.entry_points.iter().find(|entry| entry.name == name) {
-                    Some(other) => {
-                        let model = ExecutionModel::from_u32(other.model);
-                        let model = model.map_or_else(|| other.model.to_string(), |model| format!("{model:?}"));
-                        let place = self.module.location(other.instruction.word);
-                        let message =
-                            format!("OpEntryPoint {model} \"{name}\" cannot be run: expected GLCompute or Kernel");
-                        Err(Finding::error(UNSUPPORTED, place, message))
-                    }
+                    Some(other) => Err(self.wrong_model(other)),
                     None => fail(format!("there is no entry point `{name}`: expected one of {}", names.join(", "))),
                 },
             },
@@ -314,6 +336,24 @@ impl<'m> Lowering<'m> {
             ([only], None) => Ok(only),
             (_, None) => fail(format!("several entry points, choose with --entry: {}", names.join(", "))),
         }
+    }
+
+    fn wrong_model(&self, entry: &EntryPoint) -> Finding {
+        let EntryPoint { model, name, instruction, .. } = entry;
+        let model = ExecutionModel::from_u32(*model).map_or_else(|| model.to_string(), |model| format!("{model:?}"));
+        let message = format!("OpEntryPoint {model} \"{name}\" cannot be run: expected GLCompute or Kernel");
+        Finding::error(UNSUPPORTED, self.module.location(instruction.word), message)
+    }
+
+    /// The kernel of an entry point.
+    fn kernel(&self, entry: &EntryPoint, source: &Source<'_>) -> core::result::Result<Lowered, Vec<Finding>> {
+        let (program, undetermined) = Body::new(self, entry, source).run()?;
+        // What is left to find are operands whose types do not fit their instruction.
+        program.verify().map_err(|invalid| {
+            let message = format!("the operands do not fit the instruction: {invalid}");
+            vec![Finding::error(MALFORMED, roundonce_isa::Location::Whole, message)]
+        })?;
+        Ok(Lowered { program, undetermined })
     }
 
     /// The arithmetic that an entry point declares, or that is picked, for a width.
@@ -366,9 +406,8 @@ impl<'l> Body<'l> {
                 .map(|width| lowering.facts.fast_math_default(lowering.module, entry.function, width)),
             contraction_off: lowering
                 .facts
-                .modes
-                .iter()
-                .any(|at| at.target == entry.function && at.value == ExecutionMode::ContractionOff as u32),
+                .modes_of(entry.function)
+                .any(|at| at.value == ExecutionMode::ContractionOff as u32),
             contractible: (false, false),
         };
         body.new_block();

@@ -54,6 +54,7 @@ impl<'m> Lowering<'m> {
             uses: Vec::new(),
             used: Vec::new(),
             functions: HashMap::new(),
+            variables: Vec::new(),
             in_memory: HashSet::new(),
             assume: settings.assume,
             largest_kernel: settings.largest_kernel,
@@ -71,6 +72,10 @@ impl<'m> Lowering<'m> {
         let mut operands = Vec::new();
         let mut findings = Vec::new();
         let mut function = None;
+        let at_functions = module.instructions().iter().position(|at| at.opcode == Op::Function as u16);
+        let before = &module.instructions()[..at_functions.unwrap_or(module.instructions().len())];
+        let is_variable = |index: &usize| before[*index].opcode == Op::Variable as u16;
+        self.variables = (0..before.len()).filter(is_variable).collect();
         for (index, at) in module.instructions().iter().enumerate() {
             if at.opcode == Op::Function as u16 {
                 function = module.result(at).map(|id| (id, index));

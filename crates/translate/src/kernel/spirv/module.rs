@@ -1,6 +1,6 @@
 //! The module around the kernels: what they need is declared when it is first asked for.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use roundonce_arith::{Dot, Rounding};
@@ -46,7 +46,8 @@ pub(super) struct Module {
     /// Constants and types that were asked for lately, so that most questions need no hash.
     lately: Lately,
     others: HashSet<String>,
-    taken: HashSet<String>,
+    /// Names that are taken, and the last number that made another one of each.
+    taken: HashMap<String, u32>,
     /// The names of what has one.
     named: Vec<String>,
     files: Vec<String>,
@@ -64,7 +65,7 @@ pub(super) struct Module {
 
 impl Module {
     pub(super) fn new(address: Ty) -> Module {
-        let taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
+        let taken = TAKEN.iter().map(|&name| (name.to_owned(), 0)).collect();
         let mut module = Module { taken, is_short: address == Ty::U32, ..Module::default() };
         module.capability("Addresses");
         module.capability("Kernel");
@@ -108,13 +109,15 @@ impl Module {
         if reserved {
             id.insert(0, '_');
         }
-        let plain = id.len();
-        let mut number = 1;
-        while !self.taken.insert(id.clone()) {
-            id.truncate(plain);
-            let _ = write!(id, "_{number}");
-            number += 1;
+        if let Some(mut number) = self.taken.get(&id).copied() {
+            let plain = id.clone();
+            while self.taken.contains_key(&id) {
+                number += 1;
+                id = format!("{plain}_{number}");
+            }
+            self.taken.insert(plain, number);
         }
+        self.taken.insert(id.clone(), 0);
         self.named.push(id);
         Id::Named(self.named.len() as u32 - 1)
     }
