@@ -35,6 +35,7 @@ const ROWS: &[Row] = &[
     ("", "%r = OpFunctionCall %void %again", "%again = OpFunction %void None %procedure\n%a = OpLabel\n%s = OpFunctionCall %void %again\nOpReturn\nOpFunctionEnd", "6 SPV0100 OpFunctionCall %again, which calls itself, cannot be run"),
     ("", "%r = OpFunctionCall %void %nowhere", "%nowhere = OpFunction %void None %procedure\nOpFunctionEnd", "1 SPV0100 OpFunctionCall %nowhere without a body cannot be run"),
     ("", "%p = OpVariable %to_huge Function\n%r = OpLoad %huge %p", "", "2 SPV0100 OpLoad of an array of f32 as a whole cannot be run"),
+    ("", "%p = OpVariable %to_huge Function\n%r = OpLoad %huge %p\n%s = OpCopyObject %huge %r\nOpStore %p %s", "", "2 SPV0100 OpLoad of an array of f32 as a whole cannot be run"),
     ("%blocks = OpTypeArray %v3 %big\n%to_many = OpTypePointer StorageBuffer %blocks\n%many = OpVariable %to_many StorageBuffer", "%r = OpCopyObject %to_many %many", "", "-2 SPV0100 0.3: a descriptor of an array of v3f32 cannot be run"),
     ("%vertex = OpVariable %in Input", "%r = OpLoad %u32 %vertex", "", "-2 SPV0100 BuiltIn VertexIndex cannot be run"),
     ("%odd = OpConstant %f32 2\n%ratio = OpSpecConstantOp %f32 FAdd %odd %odd", "%r = OpFAdd %f32 %ratio %odd", "", "1 SPV0100 OpSpecConstantOp %ratio cannot be run"),

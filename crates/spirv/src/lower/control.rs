@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use roundonce_ir::{Comparand, Comparison, Op as Operation, Operand, Reg, Terminator};
+use roundonce_isa::Finding;
 use rspirv::spirv::Op;
 
 use super::types::{Part, TypeKind};
@@ -97,11 +98,11 @@ impl Body<'_> {
             }
             if let Err(finding) = self.instruction(index) {
                 let unsupported = finding.code == UNSUPPORTED;
-                self.report(finding);
+                let finding = self.report(finding);
                 if !unsupported || self.findings.len() >= MOST_FINDINGS {
                     break;
                 }
-                self.stand_in();
+                self.stand_in(finding);
             }
             if let Err(finding) = self.check_size() {
                 // Reported by the innermost call alone.
@@ -120,12 +121,15 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Zeros for the result of a refused instruction, so that only that instruction is reported.
-    fn stand_in(&mut self) {
+    /// Zeros for the result of a refused instruction, so that only that instruction is reported. Where its type has no
+    /// scalars, what uses it is refused for the same reason.
+    fn stand_in(&mut self, finding: Finding) {
         if let Ok(type_id) = self.result_type()
             && let Ok(parts) = self.lowering.parts_of(type_id)
         {
             let _ = self.define(vec![Operand::ZERO; parts.len()]);
+        } else if let Some(id) = self.lowering.module.result(&self.at) {
+            self.refused.insert(id, finding);
         }
     }
 

@@ -293,6 +293,8 @@ struct Body<'l> {
     /// Places by instruction.
     place_of: HashMap<usize, u32>,
     globals: HashMap<u32, TypedValue>,
+    /// Results without a value, and why they have none.
+    refused: HashMap<u32, Finding>,
     frames: Vec<Frame>,
     local_top: u64,
     findings: Vec<Finding>,
@@ -395,6 +397,7 @@ impl<'l> Body<'l> {
             place: 0,
             place_of: HashMap::new(),
             globals: HashMap::new(),
+            refused: HashMap::new(),
             frames: Vec::new(),
             local_top: 0,
             findings: Vec::new(),
@@ -437,14 +440,15 @@ impl<'l> Body<'l> {
         Ok((self.program, self.undetermined.into_iter().collect()))
     }
 
-    /// Takes in a finding at the instruction at work, once.
-    fn report(&mut self, mut finding: Finding) {
+    /// Takes in a finding at the instruction at work, once. The finding with its place.
+    fn report(&mut self, mut finding: Finding) -> Finding {
         if finding.location == roundonce_isa::Location::Whole {
             finding.location = self.lowering.module.location(self.at.word);
         }
         if !self.findings.contains(&finding) {
-            self.findings.push(finding);
+            self.findings.push(finding.clone());
         }
+        finding
     }
 
     fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
@@ -465,6 +469,9 @@ impl<'l> Body<'l> {
         }
         if let Some(typed) = self.globals.get(&id) {
             return Ok(typed.clone());
+        }
+        if let Some(finding) = self.refused.get(&id) {
+            return Err(finding.clone());
         }
         let lowering = self.lowering;
         let name = lowering.module.id(id);
