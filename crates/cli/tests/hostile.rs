@@ -97,6 +97,7 @@ const SPIRV: &[&str] = &["check FILE", "run FILE --arg 0.0=zeros:f32:4"];
 const ARRAY: &[&str] =
     &["eval fma.rn.f32 --in FILE FILE FILE", "why a*b+c a=FILE b=1f c=1f --saw FILE", "diff FILE FILE"];
 const VECTORS: &[&str] = &["vectors verify FILE"];
+const MESSAGES: &[&str] = &["lsp <FILE"];
 
 fn cases() -> Vec<Case> {
     let nested = |open: &str, close: &str, depth: usize| open.repeat(depth) + &close.repeat(depth);
@@ -249,6 +250,9 @@ fn cases() -> Vec<Case> {
         case("objects in objects", "objects.jsonl", "{\"a\":".repeat(deep), VECTORS),
         case("one long line", "line.jsonl", vec![b'x'; 8 << 20], VECTORS),
         case("a packed long line", "line.jsonl.gz", zeros_packed(16), VECTORS),
+        case("a message beyond all memory", "length.rpc", "Content-Length: 99999999999999\r\n\r\n{}", MESSAGES),
+        case("a message without a header", "header.rpc", "garbage", MESSAGES),
+        case("a header without end", "endless.rpc", vec![b'x'; 8 << 20], MESSAGES),
         case("a packed file cut off", "cut.jsonl.gz", &zeros_packed(1)[..500], VECTORS),
     ]
 }

@@ -36,7 +36,13 @@ impl fmt::Display for ServeError {
 
 impl From<ProtocolError> for ServeError {
     fn from(error: ProtocolError) -> ServeError {
-        ServeError(error.to_string())
+        if error.channel_is_disconnected() { ServeError::gone() } else { ServeError(error.to_string()) }
+    }
+}
+
+impl ServeError {
+    fn gone() -> ServeError {
+        ServeError("the client went away without `exit`".to_owned())
     }
 }
 
@@ -69,7 +75,7 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
         loop {
             select! {
                 recv(connection.receiver) -> message => match message {
-                    Err(_) => return Err(ServeError("the client went away without `exit`".to_owned())),
+                    Err(_) => return Err(ServeError::gone()),
                     Ok(Message::Request(request)) => {
                         if connection.handle_shutdown(&request)? {
                             return Ok(());
