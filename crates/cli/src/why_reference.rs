@@ -1,9 +1,9 @@
 //! `why --test-reference`: a multiply-add of one's own, run on inputs on which evaluations differ.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use roundonce::arith::Format as Lane;
 use roundonce::isa::hex_bits;
@@ -19,6 +19,10 @@ use crate::{Ended, Failure};
 const CASES: usize = 100_000;
 /// How long it may take for them.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Bytes of a line of its output.
+const LONGEST_LINE: u64 = 256;
+/// Characters of it in a message.
+const SHOWN: usize = 60;
 
 pub(crate) fn run(command: &str, spelling: &str, profile: &Profile, writer: Writer<'_>) -> Ended {
     let instruction = instruction(spelling, &Target::default())?;
@@ -65,6 +69,7 @@ impl AnswerOutput for Tried {
 /// What the command answers to the lines, one hex number a line.
 fn answers(command: &str, lines: &[String], format: Lane) -> Result<Vec<u64>, Failure> {
     let fault = |problem: String| Failure::Input(format!("`{command}`: {problem}"));
+    let until = Instant::now() + PATIENCE;
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut child = Command::new(shell)
         .args([option, command])
@@ -76,29 +81,72 @@ fn answers(command: &str, lines: &[String], format: Lane) -> Result<Vec<u64>, Fa
         return Err(fault("its input and output cannot be had".to_owned()));
     };
     let questions = lines.join("\n") + "\n";
-    // It may answer line by line, or end early: what it has not read is its own affair.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(questions.as_bytes())));
+    // It may answer line by line, or end early: what it has not read is its own affair. Neither thread is joined, as a
+    // program that it started may hold the other end.
+    std::thread::spawn(move || drop(stdin.write_all(questions.as_bytes())));
     let (send, receive) = mpsc::channel();
-    let reader = std::thread::spawn(move || {
-        let lines: Result<Vec<String>, std::io::Error> = BufReader::new(stdout).lines().collect();
-        let _ = send.send(lines);
-    });
+    let most = lines.len();
+    std::thread::spawn(move || drop(send.send(results(stdout, most, format))));
     let answered = receive.recv_timeout(PATIENCE);
-    // Ended already, or too slow.
+    // Who has more to say is not waited for.
+    let ended = matches!(answered, Ok(Ok(_))).then(|| end(&mut child, until)).flatten();
     let _ = child.kill();
     let _ = child.wait();
     let answered = answered.map_err(|_| fault(format!("no end after {} s", PATIENCE.as_secs())))?;
-    let _ = (writer.join(), reader.join());
-    let mut results = Vec::with_capacity(lines.len());
-    for (number, text) in answered.map_err(|error| fault(error.to_string()))?.iter().enumerate() {
-        let word = text.split_whitespace().next().unwrap_or_default();
-        let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
-        let bits = u64::from_str_radix(digits, 16).ok().filter(|bits| bits & !format.mask() == 0);
-        let expected = format.width() / 4;
-        let bits = bits.ok_or_else(|| {
-            fault(format!("line {} of its output is `{text}`: expected {expected} hex digits", number + 1))
+    let results = answered.map_err(fault)?;
+    match ended.and_then(signal) {
+        Some(signal) => Err(fault(format!("signal {signal} ended it, after {} results", results.len()))),
+        None => Ok(results),
+    }
+}
+
+/// The results in an output that holds no more than so many.
+fn results(output: impl Read, most: usize, format: Lane) -> Result<Vec<u64>, String> {
+    let mut output = BufReader::new(output);
+    let mut results = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+        if line.is_empty() {
+            return Ok(results);
+        }
+        if results.len() == most {
+            return Err(format!("it gave more than {most} results for {most} cases"));
+        }
+        let text = String::from_utf8_lossy(&line);
+        let whole = line.ends_with(b"\n") || line.len() < LONGEST_LINE as usize;
+        let bits = result(&text, format).filter(|_| whole).ok_or_else(|| {
+            let (number, digits) = (results.len() + 1, format.width() / 4);
+            let shown: String = text.trim_end().chars().take(SHOWN).collect();
+            format!("line {number} of its output is `{shown}`: expected {digits} hex digits and nothing else")
         })?;
         results.push(bits);
     }
-    Ok(results)
+}
+
+/// The one hex number that a line is.
+fn result(line: &str, format: Lane) -> Option<u64> {
+    let word = line.trim();
+    let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
+    u64::from_str_radix(digits, 16).ok().filter(|bits| bits & !format.mask() == 0)
+}
+
+/// How a program ended whose output has; `None` if it goes on until then.
+fn end(child: &mut Child, until: Instant) -> Option<ExitStatus> {
+    while Instant::now() < until {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+/// The signal that ended a program: a shell tells it as a status above 128.
+fn signal(status: ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    let own = std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    let own = None;
+    own.or_else(|| status.code().filter(|code| (129..=192).contains(code)).map(|code| code - 128))
 }
