@@ -8,7 +8,7 @@ use roundonce_isa::grouped;
 use serde::Serialize;
 
 use crate::answer::COLUMNS;
-use crate::arrays::{ArrayAnswer, ArrayGroup, Bits, Column, Question, Values, answer_arrays};
+use crate::arrays::{ArrayAnswer, Bits, Column, Question, Values, answer_arrays};
 use crate::diff::{OPERANDS, directed_inputs};
 use crate::search::Options;
 use crate::text::{Line, Role, wrap};
@@ -86,14 +86,19 @@ impl ReferenceTest {
         let seen = Column { format, bits: Bits::Each(Elements::U64(results.to_vec())) };
         let seen = [("the reference".to_owned(), values(seen, self.count))];
         let options = Options { any_nan: true, allow: Allowed::ANYTHING, ..Options::default() };
-        let evidence = answer_arrays(&self.question, &seen, options, profile, &mut |_| ())?;
+        let mut evidence = answer_arrays(&self.question, &seen, options, profile, &mut |_| ())?;
         let (mut ignores, mut does) = (Vec::new(), Vec::new());
-        if let Some(main) = evidence.seen[0].groups.first().filter(|_| correct < self.count) {
+        let seen = &evidence.seen[0];
+        // More than half of the wrong answers are its, even if it gives all the correct ones.
+        let main = seen.groups.first().filter(|main| 2 * main.count > self.count + correct);
+        if let Some(main) = main {
             let asked = deviations(&self.operation);
             let missing = asked.iter().filter(|deviation| !main.deviations.contains(deviation));
             ignores.extend(missing.map(|deviation| modifier(deviation).to_owned()));
             let extra = main.deviations.iter().filter(|deviation| !asked.contains(deviation));
             does.extend(extra.map(|deviation| deviation.text(Scope::Expression)));
+        } else if correct < self.count {
+            evidence.take_for_no_cause();
         }
         Ok(ReferenceReport { cases: self.count, correct, ignores, does, evidence })
     }
@@ -141,11 +146,17 @@ impl ReferenceReport {
         }
         let mut findings: Vec<String> = self.ignores.iter().map(|modifier| format!("ignores {modifier}")).collect();
         findings.extend(self.does.iter().cloned());
-        let groups = &self.evidence.seen[0].groups;
-        let explained = groups.first().map_or(0, |group: &ArrayGroup| group.count);
-        let verdict = match findings.as_slice() {
-            [] => "what it computes is none of the evaluations known".to_owned(),
-            found => format!("it {} (this explains {})", found.join(" and "), of(explained)),
+        let seen = &self.evidence.seen[0];
+        let verdict = match (seen.groups.first(), seen.also_possible.first()) {
+            (Some(main), _) if !findings.is_empty() => {
+                format!("it {} (this explains {})", findings.join(" and "), of(main.count))
+            }
+            (_, Some(best)) if best.count > self.correct => format!(
+                "none of the evaluations known explains most of the rest (the best one, which {}, explains {})",
+                best.sentence,
+                of(best.count)
+            ),
+            _ => "none of the evaluations known explains most of the rest".to_owned(),
         };
         format!("{what}: correct on {}: {verdict}", of(self.correct))
     }
@@ -153,9 +164,14 @@ impl ReferenceReport {
     /// The answer for a reader.
     pub fn lines(&self, what: &str) -> Vec<Line> {
         let mut lines = wrap(Role::Strong, &self.sentence(what), 0, COLUMNS);
-        if !self.is_correct() {
-            lines.push(Line::default());
-            lines.extend(self.evidence.lines());
+        let seen = &self.evidence.seen[0];
+        match &seen.first_unexplained {
+            _ if self.is_correct() => {}
+            Some(example) if seen.groups.is_empty() => example.lines(false, &mut lines),
+            _ => {
+                lines.push(Line::default());
+                lines.extend(self.evidence.lines());
+            }
         }
         lines
     }

@@ -108,6 +108,26 @@ fn what_is_nobodys_is_said() {
     let answer = tried(fma(Rounding::NearestEven), |[a, b, c]| a ^ b ^ c);
     assert!(answer.evidence.seen[0].unexplained > CASES / 2);
     assert_eq!(answer.evidence.seen[0].outcome, Outcome::None);
+    assert!(answer.evidence.seen[0].groups.is_empty(), "{answer:#?}");
     let trial = ReferenceTest::new(fma(Rounding::NearestEven), CASES).unwrap();
     assert!(trial.answer(&[0], &Profile::NVIDIA).unwrap_err().contains("1 results for 20000"));
+}
+
+/// Most of what it gives is correct, or an evaluation's, and most of what is wrong nobody's.
+#[test]
+fn a_part_is_not_the_whole() {
+    let right = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Nearest, case);
+    let flushed = Spec { flush: Some(FlushRule::Rounded), ..Spec::new(Shape::MulAdd, Layout::F32, Direction::Nearest) };
+    let flushed = |case| judge(&flushed, case).bits;
+    let noise = |[a, b, c]: [u64; 3]| (a ^ b ^ c) & 0x3fff_ffff;
+    let mostly_right =
+        tried(fma(Rounding::NearestEven), |case| if case[0] % 3 == 0 { noise(case) } else { right(case) });
+    let mostly_flushed =
+        tried(fma(Rounding::NearestEven), |case| if case[0] % 3 == 0 { noise(case) } else { flushed(case) });
+    for answer in [mostly_right, mostly_flushed] {
+        assert!(answer.correct > CASES / 4, "{}", answer.correct);
+        convicted(&answer, &[], "");
+        let sentence = answer.sentence("it");
+        assert!(sentence.contains("none of the evaluations known explains most of the rest"), "{sentence}");
+    }
 }

@@ -167,6 +167,25 @@ pub struct Example {
     pub evaluated: Option<EvaluationText>,
 }
 
+impl ArrayAnswer {
+    /// What would explain the elements is no cause of them.
+    pub(crate) fn take_for_no_cause(&mut self) {
+        self.advice.clear();
+        for seen in &mut self.seen {
+            let example = seen.groups.first().map(|group| Example { evaluated: None, ..group.example.clone() });
+            seen.first_unexplained = seen.first_unexplained.take().or(example);
+            let possible = seen.groups.drain(..).map(|ArrayGroup { count, deviations, sentence, .. }| PossibleGroup {
+                count,
+                deviations,
+                sentence,
+            });
+            seen.also_possible.splice(..0, possible);
+            (seen.outcome, seen.chance) = (Outcome::None, 1.0);
+            seen.unexplained = seen.compared.unwrap_or(self.elements);
+        }
+    }
+}
+
 /// The first candidate.
 const AS_WRITTEN: usize = 0;
 

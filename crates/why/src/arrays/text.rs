@@ -101,7 +101,7 @@ impl ArrayGroup {
 }
 
 impl Example {
-    fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
+    pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
         let distance = match self.ulps {
             Some(0) if self.saw == self.as_written => "the same as written".to_owned(),
