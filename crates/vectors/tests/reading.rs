@@ -242,15 +242,17 @@ fn npz() {
         [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes(), data].concat()
     };
     let f32s = |bits: &[u32]| bits.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<u8>>();
-    let archive = |arrays: &[(&str, Vec<u8>)]| {
+    let packed = |arrays: &[(&str, Vec<u8>)], method: zip::CompressionMethod| {
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in arrays {
-            // Compressed, as savez_compressed does it.
-            zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+            let options = zip::write::SimpleFileOptions::default().compression_method(method);
+            zip.start_file(format!("{name}.npy"), options).unwrap();
             zip.write_all(bytes).unwrap();
         }
         zip.finish().unwrap().into_inner()
     };
+    // As savez_compressed does it.
+    let archive = |arrays: &[(&str, Vec<u8>)]| packed(arrays, zip::CompressionMethod::Deflated);
     let names: Vec<u8> = b"fma.rn.f32fma.rz.f32nop\0\0\0\0\0\0\0".to_vec();
     let mut arrays = vec![
         ("instruction", npy("|S10", "(3,)", &names)),
@@ -262,6 +264,17 @@ fn npz() {
     let (report, bad) = verified_with_bad(&archive(&arrays), &Options::default());
     assert_eq!(report.lines()[..2], ["fma.rn.f32: 1 vector, as expected", "fma.rz.f32: 1 vector, as expected"]);
     assert_eq!(bad.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3]);
+
+    // A bit that is not the archive's any more is no finding about an instruction, in an array or in a single value.
+    for bits in [0x2880_0000, 0x3f80_0001_u32] {
+        let mut stored = packed(&arrays, zip::CompressionMethod::Stored);
+        let place = stored.windows(4).position(|bytes| bytes == bits.to_le_bytes()).unwrap();
+        stored[place] ^= 0x10;
+        assert!(refusal(&stored).contains(".npy: it is damaged: "), "{}", refusal(&stored));
+    }
+    let right = std::mem::replace(&mut arrays[4].1, npy("<i4", "(3,)", &f32s(&[0x2880_0000; 4])));
+    assert_eq!(refusal(&archive(&arrays)), "d.npy: it goes on behind its last element");
+    arrays[4].1 = right;
 
     arrays[4].1 = npy("<u4", "(2,)", &f32s(&[0; 2]));
     assert_eq!(refusal(&archive(&arrays)), "the arrays are of unlike length: 3 and 2");

@@ -77,7 +77,7 @@ pub(super) fn read<R: Read + Seek>(
         done += count as u64;
         verifier.progress(done, Some(total));
     }
-    Ok(())
+    arrays.iter_mut().try_for_each(|array| array.end().map_err(|problem| format!("{}.npy: {problem}", array.name)))
 }
 
 fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'_>) -> Result<Names, String> {
@@ -115,6 +115,15 @@ impl<R: Read> Array<R> {
         };
         stream.read_exact(&mut single).map_err(text)?;
         Ok(Array { name, stream, element, length, single })
+    }
+
+    /// The archive compares its checksum at the end of what it packs, and there alone.
+    fn end(&mut self) -> Result<(), String> {
+        match self.stream.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err("it goes on behind its last element".to_owned()),
+            Err(error) => Err(format!("it is damaged: {error}")),
+        }
     }
 
     /// The next elements.
