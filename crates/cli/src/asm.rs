@@ -174,10 +174,12 @@ fn spirv(arguments: &Arguments) -> Ended {
         return Err(Failure::Input("a SPIR-V module is binary: say where it goes with -o FILE".to_owned()));
     };
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
-    match spirv::assemble(&text) {
-        Ok(words) => {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            files::write(output, &bytes)?;
+    match spirv::assemble_module(&text, None) {
+        Ok(module) if module.instructions().is_empty() => {
+            Err(Failure::Input(format!("{}: there is no instruction in it", arguments.file.display())))
+        }
+        Ok(module) => {
+            files::write(output, &module.to_bytes())?;
             Ok(Status::Done)
         }
         Err(findings) => refused(&arguments.file, text, findings),

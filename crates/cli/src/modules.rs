@@ -107,10 +107,11 @@ pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>
     let asked = each.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name));
     let each: Vec<Each> =
         asked.map(|(name, ready)| (name, ready.map_err(|refusal| refused(path, &text, refusal)))).collect();
-    match wanted.filter(|_| each.is_empty()) {
-        Some(name) => Err(Failure::Input(format!("{}: there is no kernel `{name}`", path.display()))),
-        None => Ok(each),
+    if each.is_empty() {
+        let missing = wanted.map_or_else(|| "in it".to_owned(), |name| format!("`{name}`"));
+        return Err(Failure::Input(format!("{}: there is no kernel {missing}", path.display())));
     }
+    Ok(each)
 }
 
 /// What a reader makes of a module, and its text.

@@ -229,11 +229,22 @@ fn nothing_is_no_success() {
     write("c.sass", b"// nothing\n");
     let listing = "the listing has no instruction";
     cases.extend(["check", "run", "asm", "disasm"].map(|verb| (format!("{verb} c.sass"), listing)));
-    write("z.npy", &npy(&[]));
+    write("c.ptx", b"// nothing\n");
+    write("c.spvasm", b"; nothing\n");
+    let kernel = "there is no kernel in it";
+    let commands = ["run c.ptx", "run c.ptx --smoke", "run c.spvasm --smoke", "translate c.ptx --to ptx"];
+    cases.extend(commands.map(|command| (command.to_owned(), kernel)));
+    cases.push(("asm c.spvasm -o out.spv".to_owned(), "c.spvasm: there is no instruction in it"));
+    write("k.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n".as_bytes());
     cases.push((
-        "why a+b a=z.npy b=z.npy --saw z.npy".to_owned(),
-        "z.npy: it has no elements: there is nothing to explain",
+        "run k.ptx --grid 2 --block 3 --trace 6".to_owned(),
+        "there is no lane 6 to trace: the launch has 6, counted from 0",
     ));
+    write("z.npy", &npy(&[]));
+    let explain = "it has no elements: there is nothing to explain";
+    cases.push(("why a+b a=z.npy b=z.npy --saw z.npy".to_owned(), explain));
+    cases.push(("why 'sum(a)' a=z.npy --saw 0f".to_owned(), explain));
+    cases.push(("diff z.npy z.npy".to_owned(), "the arrays have no elements: there is nothing to compare"));
     let ran = sh(&folder, "for f in npz parquet jsonl; do $R vectors gen fma.rn.f32 -o v.$f; done; gzip v.jsonl");
     let whole = if text(&ran.stderr).contains("parquet") {
         vec!["v.npz", "v.jsonl.gz"]

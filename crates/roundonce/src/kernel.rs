@@ -169,7 +169,11 @@ impl Ready {
             return Ready::read(source, choice);
         }
         if let Source::Ptx(text) = source {
+            choice.check(source)?;
             let program = ptx_program(text, choice, true)?;
+            if program.kernels.is_empty() {
+                return Err(Refusal::Usage("there is no kernel in it".to_owned()));
+            }
             return Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 });
         }
         let mut all: Option<Ready> = None;

@@ -55,8 +55,13 @@ pub fn why_arrays(
 ) -> Result<Noted<AboutArrays>, NoAnswer> {
     let (expression, options, types) = (asked.expression, asked.options, asked.types.beside_arrays());
     let (mut names, mut notes) = (BTreeMap::new(), Vec::new());
+    let nothing = |name: &str| NoAnswer::Input(format!("{name}: it has no elements: there is nothing to explain"));
     for (name, given) in asked.inputs {
-        if names.insert(name.to_owned(), values(name, given, types, &mut notes)?).is_some() {
+        let values = values(name, given, types, &mut notes)?;
+        if values.0.column.is_empty() {
+            return Err(nothing(name));
+        }
+        if names.insert(name.to_owned(), values).is_some() {
             return Err(NoAnswer::Input(format!("`{name}` is given twice")));
         }
     }
@@ -68,7 +73,7 @@ pub fn why_arrays(
     let seen = asked.seen.into_iter().map(|(name, given)| {
         let values = seen_values(given, types, question.format())?;
         if values.column.is_empty() {
-            return Err(NoAnswer::Input(format!("{name}: it has no elements: there is nothing to explain")));
+            return Err(nothing(&name));
         }
         Ok((name, values))
     });

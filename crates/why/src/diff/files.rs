@@ -96,7 +96,7 @@ fn bar(distance: i64) -> (i64, i64) {
 /// Compares two arrays.
 ///
 /// # Errors
-/// If their shapes or types differ.
+/// If their shapes or types differ, or they have no elements.
 pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, String> {
     if first.shape != second.shape {
         return Err(format!("the shapes differ: {:?} and {:?}", first.shape, second.shape));
@@ -106,6 +106,9 @@ pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, St
         return Err(format!("the types differ: {} and {}", name(format), name(second.column.format)));
     }
     let elements: usize = first.shape.iter().product();
+    if elements == 0 {
+        return Err("the arrays have no elements: there is nothing to compare".to_owned());
+    }
     let mut found = Differences {
         elements,
         different: 0,
