@@ -112,12 +112,12 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             fixed = settled.0;
             made += settled.1;
         }
-        tell_edits(path, made);
         if fixed != text {
             files::write(path, fixed.as_bytes())?;
             report = checker(&fixed);
             text = fixed;
         }
+        tell_edits(path, made);
     }
     if let Some(cubin) = &arguments.compiled {
         if language != TextLanguage::Ptx {

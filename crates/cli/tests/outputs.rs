@@ -151,6 +151,20 @@ fn what_cannot_be_written() {
     assert_eq!(fs::read(folder.path().join("v.jsonl")).unwrap(), b"old");
 }
 
+/// Edits that could not be written were not made.
+#[test]
+fn a_fix_that_cannot_be_written() {
+    let folder = folder();
+    let body = "{\n.reg .f32 f<4>;\nmad.f32 f0, f1, f2, f3;\nexit;\n}\n";
+    let module = format!(".version 3.2\n.target sm_20\n.entry k ()\n{body}// {}\n", "x".repeat(2000));
+    fs::write(folder.path().join("k.ptx"), &module).unwrap();
+    let ran = sh(&folder, "trap '' XFSZ; ulimit -f 1; exec $R check --fix k.ptx");
+    assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(2), "error: k.ptx: File too large (os error 27)\n"));
+    assert_eq!(fs::read(folder.path().join("k.ptx")).unwrap(), module.as_bytes());
+    let ran = sh(&folder, "$R check --fix k.ptx");
+    assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(0), "note: k.ptx: 1 edit made\n"));
+}
+
 /// Every verb that takes a path takes one of any bytes, also behind `=`.
 #[test]
 fn names_of_any_bytes() {
