@@ -80,16 +80,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if let Some(option) = arguments.kernels.given() {
         return Err(Failure::Input(format!("{option} is for kernels, and `{text}` is no file")));
     }
-    let answer = if is_spelling(text) {
+    let Noted { answer, notes } = if is_spelling(text) {
         if let Some(extra) = arguments.types.first() {
             return Err(Failure::Input(format!("`{extra}`: an instruction says the types of its operands")));
         }
-        let Noted { answer, notes } = translate_instruction(text, arguments.to, arguments.target, &Profile::NVIDIA)?;
-        notes.iter().for_each(|note| output::note(note));
-        answer
+        translate_instruction(text, arguments.to, arguments.target, &Profile::NVIDIA)?
     } else {
         expression(arguments, text)?
     };
+    notes.iter().for_each(|note| output::note(note));
     match arguments.format.format {
         Format::Json => output::json(&answer)?,
         Format::Text => output::lines(&answer.lines())?,
@@ -106,7 +105,7 @@ fn module_language(to: Language) -> Result<To, Failure> {
     }
 }
 
-fn expression(arguments: &Arguments, text: &str) -> Result<CounterpartAnswer, Failure> {
+fn expression(arguments: &Arguments, text: &str) -> Result<Noted<CounterpartAnswer>, Failure> {
     let mut types = BTreeMap::new();
     for given in &arguments.types {
         let unreadable = || Failure::Input(format!("`{given}` is not NAME=TYPE"));

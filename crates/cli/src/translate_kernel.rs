@@ -6,6 +6,7 @@ use clap::Args;
 use roundonce::answers::{Checked, TranslatedModule, located};
 use roundonce::kernel::{Choice, Source};
 use roundonce::spirv::{self, Environment};
+use roundonce::translate::rules::LOSSES;
 use roundonce::translation::{NoTranslation, Options, To, Verification, translate};
 use roundonce::{SmTarget, Version};
 
@@ -30,7 +31,7 @@ pub(crate) struct KernelArguments {
     #[arg(long, value_name = "N", default_value_t = 16, requires = "verify")]
     runs: usize,
     /// Accepts a loss, by the code that the refusal names
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = loss)]
     allow: Vec<String>,
     /// From SPIR-V: what the translation does where the module leaves bits open
     #[arg(long, value_enum, default_value = "nvidia")]
@@ -47,6 +48,13 @@ pub(crate) struct KernelArguments {
     /// To SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, not OpenCL.std's fma
     #[arg(long)]
     fma_khr: bool,
+}
+
+/// The code of a loss that a translation can have.
+fn loss(code: &str) -> Result<String, String> {
+    let known: Vec<&str> = LOSSES.iter().map(|rule| rule.code).collect();
+    let unknown = || format!("no loss has this code: expected one of {}", known.join(", "));
+    known.contains(&code).then(|| code.to_owned()).ok_or_else(unknown)
 }
 
 impl KernelArguments {

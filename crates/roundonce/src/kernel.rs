@@ -55,6 +55,17 @@ pub struct Choice {
     pub heap_bytes: u64,
 }
 
+impl Choice {
+    /// That what is asked for is something that the language has.
+    fn check(&self, source: Source<'_>) -> Result<(), Refusal> {
+        let is_spirv = matches!(source, Source::Spirv(_) | Source::SpirvText(_));
+        if is_spirv || self.spec.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::Usage("specialisation constants are given, which SPIR-V alone has".to_owned()))
+    }
+}
+
 impl Default for Choice {
     fn default() -> Choice {
         let ptx::Settings { largest_kernel, stack_bytes, heap_bytes, machine, profile, .. } = ptx::Settings::default();
@@ -130,6 +141,7 @@ impl Ready {
     /// assert_eq!(ready.kernel().params[0].name, "x");
     /// ```
     pub fn read(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
+        choice.check(source)?;
         let (program, profile, undetermined) = match source {
             Source::Ptx(text) => (ptx_program(text, choice, false)?, Profile::NVIDIA, Vec::new()),
             Source::SpirvText(text) => {
@@ -225,6 +237,7 @@ impl Ready {
     /// # Errors
     /// If the module cannot be read.
     pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
+        choice.check(source)?;
         let (module, text) = match source {
             Source::Ptx(text) => return ptx_each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),

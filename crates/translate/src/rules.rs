@@ -30,5 +30,8 @@ pub const WARP: Rule = Rule::warning(
     "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
 );
 
+/// What a refusal offers to accept, by its code.
+pub static LOSSES: &[Rule] = &[TRAP];
+
 /// Every rule, in the order of the codes.
 pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP];

@@ -13,7 +13,7 @@ use roundonce_why::{
 };
 use serde::Serialize;
 
-use super::why::underlined;
+use super::why::{underlined, unused};
 use super::{NoAnswer, Noted};
 use crate::{TABLES, Target, instruction};
 
@@ -217,24 +217,27 @@ pub fn translate_expression(
     asked: &AskedExpression<'_>,
     to: Language,
     profile: &Profile,
-) -> Result<CounterpartAnswer, NoAnswer> {
+) -> Result<Noted<CounterpartAnswer>, NoAnswer> {
     let text = asked.expression;
+    let used = names_in(text);
     let typed = |name: String| {
         let format = asked.types.get(&name).copied().unwrap_or(asked.ty);
         (name, Literal::typed(Typed { format, bits: 0 }, true))
     };
-    let names: BTreeMap<String, Literal> = names_in(text).into_iter().map(typed).collect();
+    let names: BTreeMap<String, Literal> = used.iter().cloned().map(typed).collect();
     let expr = asked.literals.parse_expr(text, &names);
     let expr = expr.map_err(|error| NoAnswer::Input(underlined(text, &error)))?;
     let evaluation = if asked.contract { Evaluation::contracted(&expr) } else { Evaluation::as_written(&expr) };
     if evaluation.plan.ops.is_empty() {
         return Err(NoAnswer::Input(format!("`{text}` has no operation")));
     }
+    let notes = asked.types.keys().filter(|name| !used.contains(*name)).map(|name| unused(name)).collect();
+    let noted = |answer| Ok(Noted { answer, notes });
     let unsupported = |what: String| NoAnswer::Unsupported(format!("`{text}`: {what}"));
     if matches!(to, Language::Ptx | Language::Cuda) {
         let way = spelled(&evaluation, to, profile);
         let way = way.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?;
-        return Ok(answer(text, to, vec![way], None));
+        return noted(answer(text, to, vec![way], None));
     }
     let expression = steps(&expr, &evaluation, &names).map_err(unsupported)?;
     // Each generation has rows of its own.
@@ -253,11 +256,11 @@ pub fn translate_expression(
         }
     }
     match problem.filter(|_| ways.is_empty()) {
-        None => Ok(answer(text, to, ways, None)),
+        None => noted(answer(text, to, ways, None)),
         Some(Unwritten::Unsupported(what)) => Err(unsupported(what)),
         Some(Unwritten::Refused(Refusal { fields, reasons, .. })) => {
             let refusal = RefusalAnswer { fields, reasons, nearest: None, witness: None };
-            Ok(answer(text, to, Vec::new(), Some(refusal)))
+            noted(answer(text, to, Vec::new(), Some(refusal)))
         }
     }
 }

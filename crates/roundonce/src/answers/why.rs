@@ -71,9 +71,14 @@ fn notes(expression: &str, values: &BTreeMap<String, String>, literals: &BTreeMa
     let used = names_in(expression);
     let note = |(name, literal): (&String, &Literal)| match used.contains(name.as_str()) {
         true => inexact(name, &values[name], literal),
-        false => Some(format!("`{name}` does not stand in the expression")),
+        false => Some(unused(name)),
     };
     literals.iter().filter_map(note).collect()
+}
+
+/// What is said of a name that something was given for.
+pub(super) fn unused(name: &str) -> String {
+    format!("`{name}` does not stand in the expression")
 }
 
 fn inexact(name: &str, text: &str, literal: &Literal) -> Option<String> {
