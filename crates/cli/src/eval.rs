@@ -15,7 +15,7 @@ use crate::eval_arrays::Evaluated;
 use crate::eval_matrices::{self, Matrices};
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
-use crate::{allowed, eval_arrays, files, lines, terminal};
+use crate::{allowed, eval_arrays, files, lines, terminal, threads};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     matrices: Matrices,
     /// Threads for arrays, and for lines on stdin (default: one a core)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::count)]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     target: MachineArguments,

@@ -36,6 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         return Ok(Status::Done);
     }
+    if rules::explain(instruction).is_some() {
+        return Err(Failure::Input(format!("`{instruction}` is a code: it takes neither operands nor --plot")));
+    }
     if rules::is_code(instruction) {
         return Err(Failure::Input(format!("there is no code `{instruction}`: docs/reference lists all")));
     }

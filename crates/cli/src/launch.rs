@@ -96,7 +96,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "BYTES", default_value_t = Choice::default().heap_bytes)]
     heap: u64,
     /// Worker threads
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::count)]
     threads: Option<NonZeroUsize>,
     /// Give up after this many instructions of one group of blocks
     #[arg(long, value_name = "N", default_value_t = Options::default().step_limit)]

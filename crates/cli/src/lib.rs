@@ -194,8 +194,14 @@ pub fn command(words: impl Iterator<Item = OsString>) -> u8 {
 
 /// Help, the version, or what is wrong with the arguments.
 fn usage(error: clap::Error) -> Ended {
-    error.print()?;
-    Ok(if error.use_stderr() { Status::Unreadable } else { Status::Done })
+    if !error.use_stderr() {
+        error.print()?;
+        return Ok(Status::Done);
+    }
+    let message = output::show_signs(&error.render().ansi().to_string());
+    // Nobody is left to tell if stderr is gone.
+    let _ = write!(anstream::stderr().lock(), "{}", output::readable(&message));
+    Ok(Status::Unreadable)
 }
 
 /// What stdout holds back goes out, or the verb has failed.

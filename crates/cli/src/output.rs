@@ -93,6 +93,9 @@ pub(crate) fn join_profiles(arguments: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
+/// Characters of a word of a message.
+const LONGEST_WORD: usize = 400;
+
 /// Stands for the `-` of a negative operand while the options are told apart from the operands: `-0x3f800000` and
 /// `-inf` are no options.
 const MINUS: char = '\u{2212}';
@@ -119,6 +122,11 @@ pub(crate) fn show_sign(text: &str) -> String {
 /// The same, of an argument that is text.
 pub(crate) fn signed(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(show_sign(text))
+}
+
+/// The same, of what the option parser says.
+pub(crate) fn show_signs(message: &str) -> String {
+    message.replace(MINUS, "-")
 }
 
 /// The colours of a terminal, those of the pictures as far as it has them; elsewhere they are stripped.
@@ -168,5 +176,14 @@ pub(crate) fn note(message: &str) {
 fn say(level: &str, colour: AnsiColor, message: &str) {
     let style = colour.on_default().bold();
     // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(anstream::stderr().lock(), "{style}{level}{style:#}: {message}");
+    let _ = writeln!(anstream::stderr().lock(), "{style}{level}{style:#}: {}", readable(message));
+}
+
+/// A message with its long words cut off.
+pub(crate) fn readable(message: &str) -> String {
+    let cut = |word: &str| match word.char_indices().nth(LONGEST_WORD) {
+        Some((end, _)) => format!("{}…{}", &word[..end], &word[word.trim_end().len()..]),
+        None => word.to_owned(),
+    };
+    message.split_inclusive(char::is_whitespace).map(cut).collect()
 }

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = SHARD, value_parser = clap::value_parser!(u64).range(1..))]
     shard: u64,
     /// Threads (default: one a core)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::count)]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     format: FormatArgument,

@@ -9,6 +9,11 @@ use crate::Failure;
 /// Threads for each one that the machine runs at a time, at most: more only wait for one another.
 const MOST_A_CORE: usize = 4;
 
+/// How many are asked for, in words of an option.
+pub(crate) fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number, at least 1")
+}
+
 /// One a core.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -277,8 +277,11 @@ fn hostile_words_end_in_an_error() {
     let deep = format!("why {}a{} a=1f --saw 1f", "\\(".repeat(20_000), "\\)".repeat(20_000));
     let open = format!("why {}a a=1f --saw 1f", "\\(".repeat(20_000));
     let exponent = "eval fma.rn.f32 1e999999999999999999999 1 x";
+    let long = "x".repeat(100_000);
+    let words = [format!("eval fma.rn.f32 {long} 1 2"), format!("run k.ptx --threads {long}"), format!("forms {long}")];
     let problems: Vec<String> = [deep.as_str(), &open, exponent]
         .into_iter()
+        .chain(words.iter().map(String::as_str))
         .filter_map(|command| fails_well("the command line", nothing, command).err())
         .map(|problem| problem.chars().take(400).collect())
         .collect();

@@ -98,11 +98,11 @@ fn arrays_through_pipes() {
 
 #[test]
 fn a_signal_leaves_nothing() {
-    for signal in ["INT", "TERM", "HUP"] {
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let folder = folder();
         // A shell's background jobs ignore SIGINT, and the command ignores what it finds ignored.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT,TERM,HUP", ROUNDONCE]);
+        command.args(["--default-signal=INT,TERM,HUP,QUIT", ROUNDONCE]);
         command.args(["vectors", "gen", "fma.rn.f32", "--count", "1000000000", "-o", "v.jsonl"]);
         let mut child = command.current_dir(&folder).stderr(Stdio::piped()).spawn().unwrap();
         let start = Instant::now();
@@ -112,7 +112,7 @@ fn a_signal_leaves_nothing() {
         assert!(names(folder.path())[0].starts_with(".roundonce-"));
         let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
-        let number = [("HUP", 1), ("INT", 2), ("TERM", 15)].into_iter().find(|(name, _)| *name == signal);
+        let number = [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)].into_iter().find(|(name, _)| *name == signal);
         assert_eq!(child.wait().unwrap().signal(), number.map(|(_, number)| number));
         assert_eq!(names(folder.path()), Vec::<String>::new(), "{signal}");
     }

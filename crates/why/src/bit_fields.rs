@@ -56,13 +56,19 @@ impl BitFields {
     /// # Errors
     /// If it is no number, in a sentence.
     pub fn parse(text: &str) -> Result<(BitFields, bool), String> {
-        if let Some((number, name)) = text.rsplit_once(':')
-            && let Some(format) = NarrowFormat::named(name)
-        {
-            let width = format.width();
-            let expected = || format!("`{number}` is no {name}: expected a number, or {width} bits in hexadecimal");
-            let parsed = parse_narrow(format, number).ok_or_else(expected)?;
-            return Ok((BitFields::of_narrow(text, format, parsed.bits), parsed.exact));
+        if let Some((number, name)) = text.rsplit_once(':') {
+            if let Some(format) = NarrowFormat::named(name) {
+                let width = format.width();
+                let expected = || format!("`{number}` is no {name}: expected a number, or {width} bits in hexadecimal");
+                let parsed = parse_narrow(format, number).ok_or_else(expected)?;
+                return Ok((BitFields::of_narrow(text, format, parsed.bits), parsed.exact));
+            }
+            let known =
+                Format::NAMED.map(|(known, _)| known).into_iter().chain(NarrowFormat::ALL.map(NarrowFormat::name));
+            if !known.clone().any(|known| known == name) {
+                let known: Vec<&str> = known.collect();
+                return Err(format!("`{name}` is no type: expected one of {}", known.join(", ")));
+            }
         }
         let (value, exact) = parse_typed(text)?;
         Ok((BitFields::of(text, value), exact))
