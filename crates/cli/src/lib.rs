@@ -199,7 +199,7 @@ fn usage(error: clap::Error) -> Ended {
         return Ok(Status::Done);
     }
     let message = output::show_signs(&error.render().ansi().to_string());
-    // Nobody is left to tell if stderr is gone.
+    // Where stderr is gone, it cannot be told.
     let _ = write!(anstream::stderr().lock(), "{}", output::readable(&message));
     Ok(Status::Unreadable)
 }

@@ -24,7 +24,7 @@ pub fn serve_stdio(settings: Settings) -> Result<(), ServeError> {
     let (sender, outgoing) = bounded(0);
     let (incoming, receiver) = bounded(0);
     let (problem, problems) = bounded(1);
-    // Nobody joins it: it may wait for a client that says nothing more.
+    // It is not joined: it may wait for a client that says nothing more.
     thread::spawn(move || {
         if let Err(error) = pass_on(&mut io::stdin().lock(), &incoming) {
             let _ = problem.send(ServeError(error));
@@ -41,7 +41,7 @@ pub fn serve_stdio(settings: Settings) -> Result<(), ServeError> {
     served.and(written.map_err(|error| ServeError(error.to_string())))
 }
 
-/// Hands the messages on until there are no more, or nobody takes them.
+/// Hands the messages on until there are no more, or the receiver is gone.
 fn pass_on(input: &mut impl BufRead, incoming: &Sender<Message>) -> Result<(), String> {
     while let Some(message) = read(input)? {
         let last = matches!(&message, Message::Notification(notification) if notification.method == "exit");
