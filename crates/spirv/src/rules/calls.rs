@@ -24,7 +24,7 @@ pub(super) fn callees(module: &Module) -> Callees {
     callees
 }
 
-/// Leaves out the calls that lead to none of these functions, so that nobody walks there for each entry point.
+/// Leaves out the calls that lead to none of these functions, so that no walk from an entry point goes there.
 pub(super) fn keep_leading_to(callees: &mut Callees, functions: impl Iterator<Item = u32>) {
     let mut callers: HashMap<u32, Vec<u32>> = HashMap::new();
     for (&caller, called) in callees.iter() {
