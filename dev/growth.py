@@ -132,7 +132,7 @@ SHAPES = {
         CHECK + ["check FILE --determinacy"] + INTERPRET),
     "tables": ("jumps by one table of 64 labels", "a.ptx", lambda n: ptx(
         "table: .branchtargets " + ", ".join(f"L{i * n // 64}" for i in range(64)) + ";\n"
-        + each(n, lambda i: f"L{i}: setp.eq.u32 %p0, %r0, {i};\n@%p0 bra END;\nbrx.idx %r0, table;\n") + "END:\n"),
+        + each(n, lambda i: f"L{i}: setp.lt.u32 %p0, %r0, {i + 64};\n@%p0 bra END;\nbrx.idx %r0, table;\n") + "END:\n"),
         INTERPRET),
     "kernels": ("kernels with a parameter of one name", "a.ptx", lambda n: HEADER + each(
         n, lambda i: f".visible .entry k{i}(.param .u64 o) {{ ret; }}\n"), ["translate FILE --to spirv"]),

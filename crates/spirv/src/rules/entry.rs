@@ -1,6 +1,6 @@
 //! The memory model, entry points and execution modes, as SPIR-V and the target environment want them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
@@ -106,18 +106,20 @@ fn entry_point(checker: &mut Checker<'_>, entry: &EntryPoint) {
 
 fn modes(checker: &mut Checker<'_>) {
     let facts = checker.facts;
+    let mut models_of_function: HashMap<u32, Vec<u32>> = HashMap::new();
+    for entry in &facts.entry_points {
+        models_of_function.entry(entry.function).or_default().push(entry.model);
+    }
     let mut seen = HashSet::new();
     for mode in &facts.modes {
         let word = mode.instruction.word;
         let name = name_of(OperandKind::ExecutionMode, mode.value).unwrap_or_default();
         let id = checker.module.id(mode.target).to_string();
-        let models: Vec<u32> =
-            facts.entry_points.iter().filter(|entry| entry.function == mode.target).map(|entry| entry.model).collect();
-        if models.is_empty() {
+        let Some(models) = models_of_function.get(&mode.target) else {
             let message = format!("OpExecutionMode {name}: {id} is no entry point");
             checker.error(code::EXECUTION_MODE, word, MODES, message);
             continue;
-        }
+        };
         let by_id = mode.instruction.opcode == Op::ExecutionModeId as u16;
         if takes_ids(mode.value).is_some_and(|takes_ids| takes_ids != by_id) {
             let right = if by_id { "OpExecutionMode" } else { "OpExecutionModeId" };
