@@ -48,16 +48,6 @@ impl Sizes {
         }
         Ok(())
     }
-
-    /// That the launch has a thread of this number, from 0.
-    pub(super) fn check_lane(&self, kernel: &Kernel, lane: u64) -> Result<(), RunError> {
-        let lanes = self.grid.iter().chain(&self.block).fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
-        if lane < lanes {
-            return Ok(());
-        }
-        let message = format!("there is no lane {lane} to trace: the launch has {lanes}, counted from 0");
-        Err(RunError::usage(&kernel.name, message))
-    }
 }
 
 /// Where the parameters lie that are pieces of shared memory: one behind the other, before what the launch itself asks

@@ -83,7 +83,6 @@ impl<'a> Launch<'a> {
         let dynamic_shared = self.dynamic_shared.saturating_add(own.bytes);
         let sizes = Sizes { grid: self.grid, block: self.block, dynamic_shared };
         sizes.check(kernel)?;
-        self.options.trace_lane.map_or(Ok(()), |lane| sizes.check_lane(kernel, lane))?;
         Ok(sizes)
     }
 }
