@@ -361,7 +361,6 @@ impl Body<'_> {
     /// What the entry point's own parameters are: buffers, values, and pieces of shared memory.
     pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<TypedValue>> {
         let lowering = self.lowering;
-        let names: HashMap<u32, String> = crate::rules::debug_names(lowering.module).into_iter().collect();
         let mut all = Vec::new();
         for index in lowering.functions.get(&function).cloned().unwrap_or_default() {
             if lowering.module.instructions()[index].opcode != Opcode::FunctionParameter as u16 {
@@ -370,7 +369,7 @@ impl Body<'_> {
             self.stand_at(index);
             let type_id = self.result_type()?;
             let id = lowering.module.result(&self.at).unwrap_or(0);
-            let name = self.parameter_name(id, &names);
+            let name = self.parameter_name(id, &lowering.names);
             let value = match lowering.types.kind(type_id) {
                 Some(&TypeKind::Pointer { class, to }) => match StorageClass::from_u32(class) {
                     Some(StorageClass::CrossWorkgroup | StorageClass::UniformConstant) => {

@@ -244,6 +244,8 @@ struct Lowering<'m> {
     used: Vec<u32>,
     /// The instructions of each function, from OpFunction to OpFunctionEnd.
     functions: HashMap<u32, Range<usize>>,
+    /// What OpName calls ids.
+    names: HashMap<u32, String>,
     /// The module's variables, those of functions aside.
     variables: Vec<usize>,
     /// Variables and parameters that need an address.

@@ -54,6 +54,7 @@ impl<'m> Lowering<'m> {
             uses: Vec::new(),
             used: Vec::new(),
             functions: HashMap::new(),
+            names: crate::rules::debug_names(module).into_iter().collect(),
             variables: Vec::new(),
             in_memory: HashSet::new(),
             assume: settings.assume,
