@@ -198,9 +198,7 @@ fn usage(error: clap::Error) -> Ended {
         error.print()?;
         return Ok(Status::Done);
     }
-    let message = output::show_signs(&error.render().ansi().to_string());
-    // Where stderr is gone, it cannot be told.
-    let _ = write!(anstream::stderr().lock(), "{}", output::readable(&message));
+    output::usage(&error.render().ansi().to_string());
     Ok(Status::Unreadable)
 }
 

@@ -124,11 +124,6 @@ pub(crate) fn signed(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(show_sign(text))
 }
 
-/// The same, of what the option parser says.
-pub(crate) fn show_signs(message: &str) -> String {
-    message.replace(MINUS, "-")
-}
-
 /// The colours of a terminal, those of the pictures as far as it has them; elsewhere they are stripped.
 fn style(role: Role) -> Style {
     match role {
@@ -175,12 +170,21 @@ pub(crate) fn note(message: &str) {
 
 fn say(level: &str, colour: AnsiColor, message: &str) {
     let style = colour.on_default().bold();
-    // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(anstream::stderr().lock(), "{style}{level}{style:#}: {}", readable(message));
+    tell(&format!("{style}{level}{style:#}: {message}\n"));
+}
+
+/// What the option parser says of the arguments, their signs as they were given.
+pub(crate) fn usage(message: &str) {
+    tell(&message.replace(MINUS, "-"));
+}
+
+fn tell(message: &str) {
+    // Where stderr is gone, it cannot be told.
+    let _ = write!(anstream::stderr().lock(), "{}", readable(message));
 }
 
 /// A message with its long words cut off.
-pub(crate) fn readable(message: &str) -> String {
+fn readable(message: &str) -> String {
     let cut = |word: &str| match word.char_indices().nth(LONGEST_WORD) {
         Some((end, _)) => format!("{}…{}", &word[..end], &word[word.trim_end().len()..]),
         None => word.to_owned(),

@@ -113,7 +113,7 @@ fn what_is_nobodys_is_said() {
     assert!(trial.answer(&[0], &Profile::NVIDIA).unwrap_err().contains("1 results for 20000"));
 }
 
-/// Most of what it gives is correct, or an evaluation's, and most of what is wrong nobody's.
+/// Most of what it gives is correct, or an evaluation's, and most of what is wrong is no evaluation's.
 #[test]
 fn a_part_is_not_the_whole() {
     let right = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Nearest, case);

@@ -39,14 +39,11 @@ pub(crate) struct Waits {
 
 impl Waits {
     pub(crate) fn of(kernel: &Kernel, cfg: &Cfg, dominators: &Dominators, liveness: &Liveness) -> Waits {
-        let mut back_edges = Vec::new();
+        // Each once: a table may name one block many times.
+        let mut back_edges = BTreeSet::new();
         for (tail, block) in kernel.blocks.iter().enumerate() {
             // A loop is entered at its head alone.
-            let is_back = |&head: &usize| {
-                cfg.priority[tail] != usize::MAX
-                    && cfg.priority[head] <= cfg.priority[tail]
-                    && dominators.dominates(head, tail)
-            };
+            let is_back = |&head: &usize| cfg.priority[tail] != usize::MAX && dominators.dominates(head, tail);
             back_edges.extend(block.terminator.successors().into_iter().filter(is_back).map(|head| (tail, head)));
         }
         if back_edges.is_empty() {
@@ -90,14 +87,14 @@ impl Waits {
 }
 
 /// The blocks of the natural loop of a back edge: those that lead to its tail without passing its head. `None` where there
-/// are too many, or where the loop can be entered otherwise.
+/// are too many.
 fn body(kernel: &Kernel, predecessors: &[Vec<usize>], tail: usize, head: usize) -> Option<BTreeSet<usize>> {
     let mut body = BTreeSet::from([head, tail]);
     let mut todo = vec![tail];
     let mut instructions = kernel.blocks[head].instructions.len();
     while let Some(block) = todo.pop().filter(|&block| block != head) {
         instructions += kernel.blocks[block].instructions.len();
-        if block == 0 || instructions > MOST_INSTRUCTIONS {
+        if instructions > MOST_INSTRUCTIONS {
             return None;
         }
         // All of them are in the loop.

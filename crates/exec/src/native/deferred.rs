@@ -12,7 +12,7 @@
 
 use super::budget::Budget;
 use super::quotient::Quotient;
-use super::region::{Next, Region, Target, is_live};
+use super::region::{Next, Region, Target};
 use crate::kernel::{DecodedInst, DecodedKernel, Machine};
 use roundonce_arith::{Clamp, Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar, Width};
@@ -224,8 +224,7 @@ fn checked_late(code: &DecodedKernel<'_>, region: &Region, eager: &BTreeSet<Reg>
     }
     for (index, late) in late.iter_mut().enumerate() {
         let reg = Reg(index as u32);
-        *late &=
-            !observed[index] && !eager.contains(&reg) && !region.live_at_exits().iter().any(|live| is_live(live, reg));
+        *late &= !observed[index] && !eager.contains(&reg) && !region.leaves(reg);
     }
     late
 }

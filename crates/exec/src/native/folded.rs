@@ -1,7 +1,7 @@
 //! Loads that need no register: what is loaded is used once, by the arithmetic that is compiled next, which loads each
 //! vector where it needs it.
 
-use super::region::{Region, is_live};
+use super::region::Region;
 use super::shape::{Shapes, VectorShape};
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_arith::Format;
@@ -25,10 +25,7 @@ pub(super) fn folded(code: &DecodedKernel<'_>, region: &Region, shapes: &Shapes)
             last = Some(inst);
         }
     }
-    let live = region.live_at_exits();
-    let is_folded = |reg: usize| {
-        pairs[reg] > 0 && named[reg] == 2 * pairs[reg] && !live.iter().any(|live| is_live(live, Reg(reg as u32)))
-    };
+    let is_folded = |reg: usize| pairs[reg] > 0 && named[reg] == 2 * pairs[reg] && !region.leaves(Reg(reg as u32));
     (0..count).map(is_folded).collect()
 }
 

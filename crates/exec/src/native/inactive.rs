@@ -27,7 +27,6 @@ impl InactiveLiveness {
             Target::Node(node) => node,
             Target::Exit(exit) => nodes + exit,
         };
-        let target = |point: usize| if point < nodes { Target::Node(point) } else { Target::Exit(point - nodes) };
         let words = (nodes + exits).div_ceil(64);
         let registers = code.kernel.registers.len().div_ceil(64);
         // A search from every node, and for every node the sets of all that others may wait at.
@@ -68,7 +67,7 @@ impl InactiveLiveness {
             // The lowest node runs first: no lane is inactive at a lower one.
             for point in node + 1..nodes + exits {
                 if others[point / 64] >> (point % 64) & 1 == 1 {
-                    all.iter_mut().zip(region.live_at(target(point))).for_each(|(all, more)| *all |= more);
+                    all.iter_mut().zip(&region.live[point]).for_each(|(all, more)| *all |= more);
                 }
             }
             all

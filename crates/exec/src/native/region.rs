@@ -131,7 +131,7 @@ pub(super) struct Region {
     pub(super) entry: usize,
     pub(super) exits: Vec<Exit>,
     /// The registers that are live at each node's start, then at each exit, a bit each.
-    live: Vec<Vec<u64>>,
+    pub(super) live: Vec<Vec<u64>>,
     /// Whether [`CompileMode::masked`] would keep lanes together that part now.
     pub(super) may_mask: bool,
 }
@@ -294,7 +294,11 @@ impl Region {
     pub(super) fn live_at_exits(&self) -> &[Vec<u64>] {
         &self.live[self.nodes.len()..]
     }
-    /// The same at the end of a node.
+    /// Whether a register is live at any exit.
+    pub(super) fn leaves(&self, reg: Reg) -> bool {
+        self.live_at_exits().iter().any(|live| is_live(live, reg))
+    }
+    /// The registers that are live at the end of a node.
     pub(super) fn live_out(&self, node: usize) -> Vec<u64> {
         let mut live = vec![0; self.live[node].len()];
         for target in self.nodes[node].next.targets().into_iter().flatten() {

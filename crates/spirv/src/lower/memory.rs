@@ -110,11 +110,10 @@ impl Body<'_> {
     fn load_run(&mut self, pointer: &Pointer, run: &[Cell], align: u64) -> Vec<Operand> {
         let (space, address) = (pointer.space, pointer.address);
         let (width, signed) = (run[0].register(), false);
-        let at = |cell: &Cell, piece: u32| pointer.offset.wrapping_add(cell.offset as i64).wrapping_add(piece.into());
         let bytes = Self::piece(run, align);
         if bytes == run[0].part.bytes() {
             let d: Vec<_> = run.iter().map(|_| self.fresh(width)).collect();
-            let (all, offset) = (d.iter().map(|&d| Some(d)).collect(), at(&run[0], 0));
+            let (all, offset) = (d.iter().map(|&d| Some(d)).collect(), pointer.offset_of(&run[0], 0));
             self.emit(Op::Load { d: all, space, bytes, signed, address, offset });
             return d.into_iter().map(Operand::Reg).collect();
         }
@@ -122,7 +121,7 @@ impl Body<'_> {
         for cell in run {
             let mut value = Operand::ZERO;
             for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
-                let (d, offset) = (self.fresh(width), at(cell, piece));
+                let (d, offset) = (self.fresh(width), pointer.offset_of(cell, piece));
                 self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed, address, offset });
                 let placed = self.int(IntOp::Shl, width, &[d.into(), Operand::Imm(u64::from(piece) * 8)]);
                 value = self.int(IntOp::Or, width, &[value, placed]);
@@ -134,17 +133,16 @@ impl Body<'_> {
 
     fn store_run(&mut self, pointer: &Pointer, run: &[Cell], align: u64, values: Vec<Operand>) {
         let (space, address, width) = (pointer.space, pointer.address, run[0].register());
-        let at = |cell: &Cell, piece: u32| pointer.offset.wrapping_add(cell.offset as i64).wrapping_add(piece.into());
         let bytes = Self::piece(run, align);
         if bytes == run[0].part.bytes() {
-            self.emit(Op::Store { values, width, space, bytes, address, offset: at(&run[0], 0) });
+            self.emit(Op::Store { values, width, space, bytes, address, offset: pointer.offset_of(&run[0], 0) });
             return;
         }
         for (cell, value) in run.iter().zip(values) {
             for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
                 let shift = Operand::Imm(u64::from(piece) * 8);
                 let values = vec![self.int(IntOp::Shr(Signedness::Unsigned), width, &[value, shift])];
-                self.emit(Op::Store { values, width, space, bytes, address, offset: at(cell, piece) });
+                self.emit(Op::Store { values, width, space, bytes, address, offset: pointer.offset_of(cell, piece) });
             }
         }
     }

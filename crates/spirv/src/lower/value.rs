@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use roundonce_ir::{Operand, Reg, Space};
 
-use super::types::{Layout, Part, TypeKind};
+use super::types::{Cell, Layout, Part, TypeKind};
 use super::{Body, Result};
 
 /// A value with its type.
@@ -34,6 +34,13 @@ pub(super) struct Pointer {
     pub(super) layout: Layout,
     /// The buffer that it leads into, an index into the kernel's parameters.
     pub(super) param: Option<u32>,
+}
+
+impl Pointer {
+    /// What is added to the address for a byte of a cell.
+    pub(super) fn offset_of(&self, cell: &Cell, byte: u32) -> i64 {
+        self.offset.wrapping_add(cell.offset as i64).wrapping_add(byte.into())
+    }
 }
 
 /// A scalar or vector's components, of one type.
