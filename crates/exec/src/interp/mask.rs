@@ -92,6 +92,12 @@ impl Mask {
         let high = if shift == 0 { 0 } else { self.0.get(word + 1).copied().unwrap_or(0) << (64 - shift) };
         (low | high) as u32 & (u32::MAX >> (32 - count.clamp(1, 32)))
     }
+    /// Adds lanes `low..high`.
+    pub(crate) fn add_range(&mut self, low: usize, high: usize) {
+        for start in (low..high).step_by(64) {
+            self.set_word(start, u64::MAX >> (64 - (high - start).min(64)));
+        }
+    }
     /// Adds up to 64 lanes from `start`.
     pub(crate) fn set_word(&mut self, start: usize, bits: u64) {
         let (word, shift) = (start / 64, start % 64);
@@ -130,6 +136,9 @@ mod tests {
         other.set_bits32(50, 0x8000_0001);
         other.set_word(60, 1 << 63 | 1);
         assert_eq!(other.lanes().collect::<Vec<_>>(), [50, 60, 81, 123]);
+        let mut ranges = Mask::range(3, 5);
+        ranges.add_range(60, 200);
+        assert_eq!(ranges, Mask::range(60, 200).or(Mask::range(3, 5)));
         let mut bytes = [0; LANES];
         bytes[5] = 1;
         bytes[LANES - 1] = 1;

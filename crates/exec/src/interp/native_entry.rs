@@ -323,7 +323,7 @@ impl Interpreter<'_> {
             let mut mask = Mask::default();
             let start = index * per_batch * threads;
             for lane in (0..of_batch(index)).step_by(MIN_TILE).filter(|lane| !ended[(start + lane) / MIN_TILE]) {
-                mask = mask.or(Mask::range(lane, lane + MIN_TILE));
+                mask.add_range(lane, lane + MIN_TILE);
             }
             mask
         };
@@ -430,7 +430,7 @@ impl Interpreter<'_> {
             for tile in 0..count {
                 let exit = exit_of(tile);
                 if exit == wanted {
-                    mask = mask.or(Mask::range(tile * lanes, (tile + 1) * lanes));
+                    mask.add_range(tile * lanes, (tile + 1) * lanes);
                 } else if let Some(wanted) = wanted.filter(|_| exit == diverged) {
                     for (place, &word) in instance.exit_mask(tile, wanted).iter().enumerate() {
                         mask.set_word(tile * lanes + place * 64, word);
@@ -490,7 +490,11 @@ impl Interpreter<'_> {
                     LiveValue::Column(_) => {
                         self.native.held.forget(reg);
                         let Some(index) = outputs.iter().position(|(other, _)| *other == reg) else { continue };
-                        let column = if is_only { outputs.swap_remove(index).1 } else { outputs[index].1.clone() };
+                        let column = if is_only {
+                            outputs.swap_remove(index).1
+                        } else {
+                            self.files.copy(&outputs[index].1, self.geometry.lanes)
+                        };
                         match column {
                             AnyColumn::Pred(column) => self.set_column::<u8>(reg, column),
                             AnyColumn::B16(column) => self.set_column::<u16>(reg, column),

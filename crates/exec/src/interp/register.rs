@@ -10,7 +10,7 @@ use roundonce_ir::{Operand, Reg, Width};
 pub(crate) struct Column<T>(pub(crate) [T; LANES]);
 
 /// A column of any width.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum AnyColumn {
     Pred(Box<Column<u8>>),
     B16(Box<Column<u16>>),
@@ -247,6 +247,12 @@ impl<T: Lane> RegisterFile<T> {
             Box::new(Column([T::default(); LANES]))
         })
     }
+    /// A copy of a column, of so many lanes.
+    fn copy(&mut self, column: &Column<T>, lanes: usize) -> Box<Column<T>> {
+        let mut copy = self.acquire();
+        copy.0[..lanes].copy_from_slice(&column.0[..lanes]);
+        copy
+    }
     #[inline]
     pub(crate) fn release(&mut self, column: Box<Column<T>>) {
         self.pool.push(column);
@@ -416,6 +422,15 @@ impl RegisterFiles {
     /// Whether no batch has run yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.preds.registers.is_empty()
+    }
+    /// A copy of a column, of so many lanes.
+    pub(super) fn copy(&mut self, column: &AnyColumn, lanes: usize) -> AnyColumn {
+        match column {
+            AnyColumn::Pred(column) => AnyColumn::Pred(self.preds.copy(column, lanes)),
+            AnyColumn::B16(column) => AnyColumn::B16(self.b16.copy(column, lanes)),
+            AnyColumn::B32(column) => AnyColumn::B32(self.b32.copy(column, lanes)),
+            AnyColumn::B64(column) => AnyColumn::B64(self.b64.copy(column, lanes)),
+        }
     }
     pub(crate) fn reset(&mut self, registers: usize) {
         self.preds.reset(registers);

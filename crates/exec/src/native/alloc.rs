@@ -132,6 +132,17 @@ pub(super) struct Allocated {
     pub(super) spilled_uses: u64,
 }
 
+impl Allocated {
+    /// The general registers that no value has anywhere.
+    pub(super) fn free_general(&self) -> Vec<Register> {
+        let is_free = |&register: &Register| {
+            let taken = Allocation::Scalar(Location::Register(register));
+            !self.allocations.contains(&taken)
+        };
+        GENERAL.into_iter().filter(is_free).collect()
+    }
+}
+
 /// Allocates all registers. Where so many of the scratch registers are spare, values may have those too, then also for some of their
 /// vectors alone.
 pub(super) fn allocate(

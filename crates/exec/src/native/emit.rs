@@ -38,7 +38,7 @@ use iced_x86::{Code, Instruction, Register};
 use memory::PartLoad;
 use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(super) use control::{Emitted, region};
 
@@ -119,8 +119,10 @@ struct Emitter<'a> {
     folded: Option<PartLoad>,
     /// The loads of the current node that are checked together, by their points.
     groups: BTreeMap<ProgramPoint, Group>,
-    /// The blocks in which loads ask for lines ahead.
-    prefetches: BTreeSet<usize>,
+    /// The blocks in which loads ask for lines ahead, and so many bytes ahead.
+    prefetches: BTreeMap<usize, i64>,
+    /// General registers that no value has.
+    free: Vec<Register>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted; of whole kernels, in the frame.

@@ -1,6 +1,6 @@
 //! What compiling may cost, where regions are cut, and errors of several blocks at once.
 
-use super::{Case, has_native, lowered};
+use super::{Case, has_native, lowered, words, zeros};
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use std::fmt::Write;
 
@@ -192,6 +192,51 @@ fn loads_checked_together_and_one_by_one() {
         let elements = (0..(threads + beyond) as u32).collect();
         let args = [flags, elements, vec![0; threads]].map(|words| Arg::Buffer(Buffer::from_words(words)));
         Case::line(&program, "k", 16, 256, args.into()).hold(&format!("{few} not loading, {beyond} more"));
+    }
+}
+
+/// Loads from one buffer up to nine, in turns, so that addresses outnumber the registers that are left for them: in a loop, and some addresses
+/// change between the turns.
+#[test]
+fn loads_checked_together_in_turns() {
+    for buffers in 1..10 {
+        for moved in [false, true] {
+            let address = |buffer: usize| 10 + buffer;
+            let load = |buffer: usize, at: usize| {
+                format!(
+                    "ld.global.f32 %f2, [%rd{}+{}]; fma.rn.f32 %f1, %f1, 0f3F800001, %f2;\n",
+                    address(buffer),
+                    4 * at
+                )
+            };
+            let mut body = String::new();
+            for turn in 0..3 {
+                (0..buffers).for_each(|buffer| body += &load(buffer, turn));
+                if moved && turn == 1 {
+                    body += &format!("add.u64 %rd{0}, %rd{0}, 4;\n", address(buffers / 2));
+                }
+            }
+            let params = lines(buffers, |buffer| format!(".param .u64 p{buffer}, "));
+            let addresses = lines(buffers, |buffer| {
+                format!(
+                    "ld.param.u64 %rd{0}, [p{buffer}]; add.u64 %rd{1}, %rd{0}, %rd1;\n",
+                    20 + buffer,
+                    address(buffer)
+                )
+            });
+            let program = lowered(&format!(
+                ".version 7.0 .target sm_70 .address_size 64 .visible .entry k({params} .param .u64 y) {{
+                .reg .pred %p<2>; .reg .f32 %f<3>; .reg .b32 %r<9>; .reg .b64 %rd<30>;
+                mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r5, %r1, %r2, %r3;
+                mul.wide.s32 %rd1, %r5, 4; {addresses} ld.param.u64 %rd2, [y]; add.u64 %rd3, %rd2, %rd1;
+                mov.f32 %f1, 0f00000000; mov.u32 %r4, 5;
+                L: {body} sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra L;
+                st.global.f32 [%rd3], %f1; ret; }}"
+            ));
+            let args = (0..buffers).map(|buffer| words(1024 + 8, 40 + buffer as u64, 50)).chain([zeros(1024)]);
+            let share = Case::line(&program, "k", 4, 256, args.collect()).hold(&format!("{buffers} buffers"));
+            assert_eq!(share > 0.9, has_native(), "{buffers} buffers: {share}");
+        }
     }
 }
 

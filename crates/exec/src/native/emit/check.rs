@@ -10,7 +10,7 @@ use crate::native::region::{ProgramPoint, Region};
 use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
@@ -19,9 +19,10 @@ const RDX: Register = Register::RDX;
 /// Loads that are checked together lie within so many bytes.
 const MAX_GROUP: i64 = 4096;
 
-/// Bytes of a cache line; how far ahead lines are asked for, and of accesses of how many bytes; and what the caches hold anyway.
+/// Bytes of a cache line; how far ahead lines are asked for, outside of loops and in them, and of accesses of how many bytes; and what the caches hold anyway.
 const LINE: u64 = 64;
-const PREFETCH_DISTANCE: i64 = 1024;
+const PREFETCH_DISTANCE: i64 = 3072;
+const PREFETCH_DISTANCE_IN_LOOPS: i64 = 1024;
 const MAX_PREFETCHED: u64 = 1024;
 const CACHE: u64 = 1 << 20;
 
@@ -53,13 +54,17 @@ impl Loads {
     }
 }
 
-/// The blocks of a region in which the tiles behind a tile load what is behind its own. In a loop they do where each iteration goes on
+/// The blocks of a region in which the tiles behind a tile load what is behind its own, and how many bytes ahead that is asked for. In a loop they do where each iteration goes on
 /// by as many elements as the launch has threads; other loops come to those lines themselves, or have them in a cache, as all have that are
 /// small. On AArch64 nothing has been measured.
-pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region, shapes: &Shapes) -> BTreeSet<usize> {
+pub(super) fn blocks_that_prefetch(
+    launch: &LaunchConstants<'_>,
+    region: &Region,
+    shapes: &Shapes,
+) -> BTreeMap<usize, i64> {
     let is_large = launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
     if shapes.machine == Machine::Neon || !is_large {
-        return BTreeSet::new();
+        return BTreeMap::new();
     }
     let axes = launch.config.grid.iter().map(|&axis| u64::from(axis));
     let threads = axes.fold(launch.config.threads() as u64, u64::saturating_mul);
@@ -72,7 +77,9 @@ pub(super) fn blocks_that_prefetch(launch: &LaunchConstants<'_>, region: &Region
             _ => false,
         });
     let placed = region.nodes.iter().zip(region.loop_depths());
-    placed.filter(|&(_, depth)| depth == 0 || steps_by_grid).map(|(node, _)| node.start.block).collect()
+    let distance = |depth: u32| if depth == 0 { PREFETCH_DISTANCE } else { PREFETCH_DISTANCE_IN_LOOPS };
+    let asking = placed.filter(|&(_, depth)| depth == 0 || steps_by_grid);
+    asking.map(|(node, depth)| (node.start.block, distance(depth))).collect()
 }
 
 impl Emitter<'_> {
@@ -116,7 +123,7 @@ impl Emitter<'_> {
             Operand::Imm(_) => Width::B64,
         };
         let number = self.scalar(address, width, RCX)?;
-        match space {
+        let site = match space {
             Space::Shared => {
                 // The size of shared memory is known, and its address is in the tile's record.
                 let room = self.launch.config.shared_bytes().checked_sub(span).unwrap_or_else(|| {
@@ -130,6 +137,7 @@ impl Emitter<'_> {
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
                 self.set_host_address(site, Some(number));
+                site
             }
             Space::Global | Space::Const | Space::Generic => {
                 let site =
@@ -145,8 +153,12 @@ impl Emitter<'_> {
                 if access == Access::Load {
                     self.prefetch(from.into(), span);
                 }
+                site
             }
             _ => return Err(EmitError::Unsupported),
+        };
+        if access == Access::Load && self.groups.contains_key(&self.point) {
+            self.asm.keep_host_address(site, number, &self.free);
         }
         Ok(())
     }
@@ -228,14 +240,14 @@ impl Emitter<'_> {
     /// Asks for what tiles behind this one will load from the host address in RAX: a tile's code is too long for the
     /// processor to look that far ahead.
     fn prefetch(&mut self, from: i64, span: u64) {
-        let end = (PREFETCH_DISTANCE + from).saturating_add_unsigned(span + LINE);
-        let lines = LINE + 1..=MAX_PREFETCHED;
-        let is_asked_for = self.prefetches.contains(&self.point.block) && lines.contains(&span);
-        if !is_asked_for || i32::try_from(end).is_err() {
+        let Some(distance) = self.prefetches.get(&self.point.block) else { return };
+        let start = distance + from;
+        let end = start.saturating_add_unsigned(span + LINE);
+        if !(LINE + 1..=MAX_PREFETCHED).contains(&span) || i32::try_from(end).is_err() {
             return;
         }
         for line in 0..span.div_ceil(LINE) {
-            let at = at(RAX, PREFETCH_DISTANCE + from + (line * LINE) as i64);
+            let at = at(RAX, start + (line * LINE) as i64);
             self.asm.push(Instruction::with1(Code::Prefetcht0_m8, at));
         }
     }

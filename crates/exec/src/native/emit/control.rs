@@ -124,6 +124,7 @@ pub(in crate::native) fn region(
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
         prefetches: check::blocks_that_prefetch(launch, region, shapes),
+        free: allocated.free_general(),
         folded: None,
         path_masks: None,
         approximations: Vec::new(),

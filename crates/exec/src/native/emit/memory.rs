@@ -412,13 +412,18 @@ impl Emitter<'_> {
             AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
             AccessSite { cache, .. } => at(FRAME, cache + 16),
         };
-        if number.is_some_and(|number| self.asm.holds_host_address(site, number)) {
-            return;
+        match number.and_then(|number| self.asm.host_address(site, number)) {
+            Some(RAX) => return,
+            Some(other) => self.asm.rr(Code::Mov_r64_rm64, RAX, other),
+            None => {
+                self.asm.rm(Code::Mov_r64_rm64, RAX, from);
+                if let Some(number) = number {
+                    self.asm.rr(Code::Add_r64_rm64, RAX, number);
+                }
+            }
         }
-        self.asm.rm(Code::Mov_r64_rm64, RAX, from);
         if let Some(number) = number {
-            self.asm.rr(Code::Add_r64_rm64, RAX, number);
-            self.asm.hold_host_address(site, number);
+            self.asm.hold_host_address(site, number, RAX);
         }
     }
 }
