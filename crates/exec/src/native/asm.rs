@@ -54,21 +54,13 @@ pub(super) struct Asm {
     labels: u64,
     /// The label of the next instruction.
     bound: Option<Label>,
-    /// The host addresses that general registers hold, the oldest first.
-    host_addresses: Vec<HostAddress>,
+    /// The access site whose host address RAX holds, for the number in this register.
+    host_address: Option<(usize, Register)>,
     failure: Option<AsmError>,
     /// Where instructions are rewritten for AVX2.
     avx2: Option<Avx2>,
     /// Where they become those of AArch64.
     neon: Option<Neon>,
-}
-
-/// The host address of an access site, for the number in a register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct HostAddress {
-    site: usize,
-    number: Register,
-    held_in: Register,
 }
 
 /// The direction in which the environment rounds, and the one in which it does at the region's start, at labels and at jumps.
@@ -166,7 +158,7 @@ impl Asm {
     pub(super) fn new(machine: Machine, home: Rounding) -> Asm {
         let avx2 = (machine == Machine::Avx2).then(|| Avx2::new(home));
         let neon = (machine == Machine::Neon).then(|| Neon::new(home));
-        Asm { instructions: Vec::new(), labels: 0, bound: None, host_addresses: Vec::new(), failure: None, avx2, neon }
+        Asm { instructions: Vec::new(), labels: 0, bound: None, host_address: None, failure: None, avx2, neon }
     }
     /// The function's start: `frame` and `record` become what it is called with, and the environment is the frame's.
     pub(super) fn enter(&mut self, frame: Register, record: Register) {
@@ -199,7 +191,7 @@ impl Asm {
     }
     /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
-        self.host_addresses.clear();
+        self.host_address = None;
         if let Some(neon) = &mut self.neon {
             return neon.bind(label);
         }
@@ -250,31 +242,20 @@ impl Asm {
             self.failure = Some(error);
         }
     }
-    /// A host address is not held any more once its register or the number's is written. An instruction writes no general register but its
-    /// first operand.
+    /// What RAX held is not known once it or the number is written. An instruction writes no general register but its first operand.
     fn forget_written(&mut self, instruction: &Instruction) {
-        let Some(written) = general_number(instruction.op0_register()) else { return };
-        let is_written = |register| general_number(register) == Some(written);
-        self.host_addresses.retain(|held| !is_written(held.held_in) && !is_written(held.number));
-    }
-    /// The register that holds the host address at a site for the number in a register: RAX, if it does too.
-    pub(super) fn host_address(&self, site: usize, number: Register) -> Option<Register> {
-        let of = |held: &&HostAddress| (held.site, held.number) == (site, number);
-        let holders = self.host_addresses.iter().filter(of).map(|held| held.held_in);
-        holders.max_by_key(|&register| register == Register::RAX)
-    }
-    /// This register holds it now.
-    pub(super) fn hold_host_address(&mut self, site: usize, number: Register, held_in: Register) {
-        self.host_addresses.push(HostAddress { site, number, held_in });
-    }
-    /// Copies the host address in RAX to one of these registers: one that holds none, or the oldest.
-    pub(super) fn keep_host_address(&mut self, site: usize, number: Register, among: &[Register]) {
-        let is_free = |register: &&Register| self.host_addresses.iter().all(|held| held.held_in != **register);
-        let oldest = || self.host_addresses.iter().map(|held| held.held_in).find(|register| among.contains(register));
-        if let Some(register) = among.iter().find(is_free).copied().or_else(oldest) {
-            self.rr(Code::Mov_r64_rm64, register, Register::RAX);
-            self.hold_host_address(site, number, register);
+        let written = general_number(instruction.op0_register());
+        let is_written = |register| written.is_some() && written == general_number(register);
+        if self.host_address.is_some_and(|(_, number)| is_written(Register::RAX) || is_written(number)) {
+            self.host_address = None;
         }
+    }
+    /// Whether RAX holds the host address at a site for the number in a register. If not, it will when this is said.
+    pub(super) fn holds_host_address(&self, site: usize, number: Register) -> bool {
+        self.host_address == Some((site, number))
+    }
+    pub(super) fn hold_host_address(&mut self, site: usize, number: Register) {
+        self.host_address = Some((site, number));
     }
     /// Appends an instruction of the machine.
     fn append(&mut self, mut instruction: Instruction) {

@@ -121,8 +121,13 @@ struct Emitter<'a> {
     groups: BTreeMap<ProgramPoint, Group>,
     /// The blocks in which loads ask for lines ahead, and so many bytes ahead.
     prefetches: BTreeMap<usize, i64>,
-    /// General registers that no value has.
+    /// Of each node, in how many loops it is; and whether the current one is in any.
+    loop_depths: Vec<u32>,
+    in_loop: bool,
+    /// General registers that nothing has.
     free: Vec<Register>,
+    /// Words of the frame that the code loads when it is entered, and the registers that have them.
+    loaded_at_entry: BTreeMap<i64, Register>,
     /// In divergent code: the masks of the paths.
     path_masks: Option<PathMasks>,
     /// The approximate instructions, and the word in a tile's record where their runs are counted; of whole kernels, in the frame.

@@ -19,7 +19,8 @@ const RDX: Register = Register::RDX;
 /// Loads that are checked together lie within so many bytes.
 const MAX_GROUP: i64 = 4096;
 
-/// Bytes of a cache line; how far ahead lines are asked for, outside of loops and in them, and of accesses of how many bytes; and what the caches hold anyway.
+/// Bytes of a cache line; how far ahead lines are asked for, outside of loops and in them, and of accesses of how many bytes; and what the
+/// caches hold anyway.
 const LINE: u64 = 64;
 const PREFETCH_DISTANCE: i64 = 3072;
 const PREFETCH_DISTANCE_IN_LOOPS: i64 = 1024;
@@ -54,13 +55,14 @@ impl Loads {
     }
 }
 
-/// The blocks of a region in which the tiles behind a tile load what is behind its own, and how many bytes ahead that is asked for. In a loop they do where each iteration goes on
-/// by as many elements as the launch has threads; other loops come to those lines themselves, or have them in a cache, as all have that are
-/// small. On AArch64 nothing has been measured.
+/// The blocks of a region in which the tiles behind a tile load what is behind its own, and how many bytes ahead that is asked for. In a
+/// loop they do where each iteration goes on by as many elements as the launch has threads; other loops come to those lines themselves, or
+/// have them in a cache, as all have that are small. On AArch64 nothing has been measured.
 pub(super) fn blocks_that_prefetch(
     launch: &LaunchConstants<'_>,
     region: &Region,
     shapes: &Shapes,
+    loop_depths: &[u32],
 ) -> BTreeMap<usize, i64> {
     let is_large = launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
     if shapes.machine == Machine::Neon || !is_large {
@@ -76,10 +78,10 @@ pub(super) fn blocks_that_prefetch(
             }
             _ => false,
         });
-    let placed = region.nodes.iter().zip(region.loop_depths());
+    let placed = region.nodes.iter().zip(loop_depths);
     let distance = |depth: u32| if depth == 0 { PREFETCH_DISTANCE } else { PREFETCH_DISTANCE_IN_LOOPS };
-    let asking = placed.filter(|&(_, depth)| depth == 0 || steps_by_grid);
-    asking.map(|(node, depth)| (node.start.block, distance(depth))).collect()
+    let asking = placed.filter(|&(_, &depth)| depth == 0 || steps_by_grid);
+    asking.map(|(node, &depth)| (node.start.block, distance(depth))).collect()
 }
 
 impl Emitter<'_> {
@@ -123,7 +125,7 @@ impl Emitter<'_> {
             Operand::Imm(_) => Width::B64,
         };
         let number = self.scalar(address, width, RCX)?;
-        let site = match space {
+        match space {
             Space::Shared => {
                 // The size of shared memory is known, and its address is in the tile's record.
                 let room = self.launch.config.shared_bytes().checked_sub(span).unwrap_or_else(|| {
@@ -137,7 +139,6 @@ impl Emitter<'_> {
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(align)) as i32);
                 self.side_exit(Code::Ja_rel32_64, DeoptReason::Other, 0);
                 self.set_host_address(site, Some(number));
-                site
             }
             Space::Global | Space::Const | Space::Generic => {
                 let site =
@@ -153,12 +154,8 @@ impl Emitter<'_> {
                 if access == Access::Load {
                     self.prefetch(from.into(), span);
                 }
-                site
             }
             _ => return Err(EmitError::Unsupported),
-        };
-        if access == Access::Load && self.groups.contains_key(&self.point) {
-            self.asm.keep_host_address(site, number, &self.free);
         }
         Ok(())
     }

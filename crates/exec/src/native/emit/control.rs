@@ -108,6 +108,7 @@ pub(in crate::native) fn region(
 ) -> Result<Emitted, Failed> {
     let first = region.nodes[region.entry].start;
     let home = home_direction(launch, region, shapes.machine);
+    let loop_depths = region.loop_depths();
     let mut emit = Emitter {
         launch,
         region,
@@ -123,8 +124,11 @@ pub(in crate::native) fn region(
         deciding: None,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
-        prefetches: check::blocks_that_prefetch(launch, region, shapes),
+        prefetches: check::blocks_that_prefetch(launch, region, shapes, &loop_depths),
+        loop_depths,
+        in_loop: false,
         free: allocated.free_general(),
+        loaded_at_entry: BTreeMap::new(),
         folded: None,
         path_masks: None,
         approximations: Vec::new(),
@@ -138,6 +142,10 @@ pub(in crate::native) fn region(
     emit.plan_approximations();
     let at_start = |error| Failed::at(deferred, error, first);
     emit.asm.enter(FRAME, TILE);
+    let entry = emit.loop_depths.iter().any(|&depth| depth > 0).then(|| emit.asm.label());
+    if let Some(entry) = entry {
+        emit.asm.jump(Code::Jmp_rel32_64, entry);
+    }
     let tile = emit.asm.label();
     emit.asm.bind(tile);
     emit.asm.rm(Code::Mov_r64_rm64, BUDGET_LEFT, at(FRAME, header::BUDGET));
@@ -238,6 +246,13 @@ pub(in crate::native) fn region(
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
+    if let Some(entry) = entry {
+        emit.asm.bind(entry);
+        for (&word, &register) in &emit.loaded_at_entry {
+            emit.asm.rm(Code::Mov_r64_rm64, register, at(FRAME, word));
+        }
+        emit.asm.jump(Code::Jmp_rel32_64, tile);
+    }
     let (code, spare) = emit.asm.finish().map_err(|error| {
         debug_assert!(matches!(error, AsmError::NotSpare), "{error}");
         Failed::default()
@@ -323,6 +338,7 @@ impl Emitter<'_> {
     pub(super) fn node(&mut self, index: usize) -> EmitResult {
         let node = &self.region.nodes[index];
         self.states = self.deferred.before[index].clone();
+        self.in_loop = self.loop_depths[index] > 0;
         self.group_loads(index);
         self.deciding = self.deciding_comparison(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {

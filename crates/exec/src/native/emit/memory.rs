@@ -408,23 +408,33 @@ impl Emitter<'_> {
     /// Sets RAX to the host address of a number in a general register, at a site that has been checked; without a number, to
     /// what the program's addresses are less than the host's.
     pub(super) fn set_host_address(&mut self, site: usize, number: Option<Register>) {
-        let from = match self.frame.sites[site] {
-            AccessSite { space: Space::Shared, .. } => at(TILE, 8 * record::SHARED as i64),
-            AccessSite { cache, .. } => at(FRAME, cache + 16),
+        if number.is_some_and(|number| self.asm.holds_host_address(site, number)) {
+            return;
+        }
+        let (from, loaded) = match self.frame.sites[site] {
+            AccessSite { space: Space::Shared, .. } => (at(TILE, 8 * record::SHARED as i64), None),
+            AccessSite { cache, .. } => (at(FRAME, cache + 16), self.loaded_once(cache + 16)),
         };
-        match number.and_then(|number| self.asm.host_address(site, number)) {
-            Some(RAX) => return,
-            Some(other) => self.asm.rr(Code::Mov_r64_rm64, RAX, other),
-            None => {
-                self.asm.rm(Code::Mov_r64_rm64, RAX, from);
-                if let Some(number) = number {
-                    self.asm.rr(Code::Add_r64_rm64, RAX, number);
-                }
+        match (loaded, number) {
+            (Some(distance), Some(number)) => {
+                self.asm.rm(Code::Lea_r64_m, RAX, MemoryOperand::with_base_index(distance, number));
             }
+            (Some(distance), None) => self.asm.rr(Code::Mov_r64_rm64, RAX, distance),
+            (None, _) => self.asm.rm(Code::Mov_r64_rm64, RAX, from),
         }
         if let Some(number) = number {
-            self.asm.hold_host_address(site, number, RAX);
+            if loaded.is_none() {
+                self.asm.rr(Code::Add_r64_rm64, RAX, number);
+            }
+            self.asm.hold_host_address(site, number);
         }
+    }
+    /// The register with a word of the frame, of those that change between calls alone: of those that loops read, while registers are left.
+    fn loaded_once(&mut self, word: i64) -> Option<Register> {
+        let known = self.loaded_at_entry.get(&word).copied();
+        let register = known.or_else(|| self.in_loop.then(|| self.free.pop()).flatten())?;
+        self.loaded_at_entry.insert(word, register);
+        Some(register)
     }
 }
 
