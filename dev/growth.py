@@ -130,9 +130,9 @@ SHAPES = {
         each(n, lambda i: f"call (%f0), f{i}, (%f0);\n"), 9,
         each(n, lambda i: f".func (.reg .f32 %o) f{i}(.reg .f32 %a) {{ add.rn.f32 %o, %a, 0f3F800000; ret; }}\n")),
         CHECK + ["check FILE --determinacy"] + INTERPRET),
-    "tables": ("jumps by one table of 64 labels", "a.ptx", lambda n: ptx(
-        "table: .branchtargets " + ", ".join(f"L{i * n // 64}" for i in range(64)) + ";\n"
-        + each(n, lambda i: f"L{i}: setp.lt.u32 %p0, %r0, {i + 64};\n@%p0 bra END;\nbrx.idx %r0, table;\n") + "END:\n"),
+    "tables": ("jumps by one table of 8 labels", "a.ptx", lambda n: ptx(
+        "table: .branchtargets " + ", ".join(f"L{i * n // 8}" for i in range(8)) + ";\n"
+        + each(n, lambda i: f"L{i}: setp.lt.u32 %p0, %r0, {i + 8};\n@%p0 bra END;\nbrx.idx %r0, table;\n") + "END:\n"),
         INTERPRET),
     "kernels": ("kernels with a parameter of one name", "a.ptx", lambda n: HEADER + each(
         n, lambda i: f".visible .entry k{i}(.param .u64 o) {{ ret; }}\n"), ["translate FILE --to spirv"]),
@@ -171,6 +171,22 @@ SHAPES = {
         + "%void = OpTypeVoid\n%type = OpTypeFunction %void\n"
         + each(n, lambda i: f"%f{i} = OpFunction %void None %type\n%l{i} = OpLabel\nOpReturn\nOpFunctionEnd\n")),
         CHECK + ["run FILE --smoke"]),
+    "calls of SPIR-V": ("functions of SPIR-V, each called by the one before, and as many entry points", "a.spvasm", lambda n: (
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+        + each(n, lambda i: f'OpEntryPoint GLCompute %e{i} "m{i}" %v\n')
+        + "%void = OpTypeVoid\n%type = OpTypeFunction %void\n%float = OpTypeFloat 32\n%c0 = OpConstant %float 1\n"
+        + "%pointer = OpTypePointer Output %float\n%v = OpVariable %pointer Output\n"
+        + each(n, lambda i: f"%f{i} = OpFunction %void None %type\n%l{i} = OpLabel\nOpStore %v %c0\n"
+                            + (f"%c{i}x = OpFunctionCall %void %f{i + 1}\n" if i + 1 < n else "") + "OpReturn\nOpFunctionEnd\n")
+        + each(n, lambda i: f"%e{i} = OpFunction %void None %type\n%b{i} = OpLabel\n%d{i} = OpFunctionCall %void %f0\n"
+                            "OpReturn\nOpFunctionEnd\n")), CHECK),
+    "kernels of SPIR-V": ("kernels of SPIR-V with a product and a sum that may be fused", "a.spvasm", lambda n: (
+        "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel Physical64 OpenCL\n"
+        + each(n, lambda i: f'OpEntryPoint Kernel %e{i} "m{i}"\n')
+        + "%void = OpTypeVoid\n%type = OpTypeFunction %void\n%float = OpTypeFloat 32\n%c0 = OpConstant %float 1\n"
+        + each(n, lambda i: f"%e{i} = OpFunction %void None %type\n%b{i} = OpLabel\n%p{i} = OpFMul %float %c0 %c0\n"
+                            f"%s{i} = OpFAdd %float %p{i} %c0\nOpReturn\nOpFunctionEnd\n")),
+        ["check FILE --determinacy --format json"]),
     "SASS": ("SASS in a straight line", "a.sass", sass, CHECK + ["asm FILE -o OUT"]),
     "cubin": ("sections of a cubin", "a.cubin", cubin, ["disasm FILE"]),
     "npy": ("elements of arrays", "a.npy", npy, ["eval fma.rn.f32 --in FILE FILE FILE --out OUT.npy"]),
@@ -179,8 +195,8 @@ SHAPES = {
     "lines": ("lines of `eval -`", "a.txt", lambda n: each(
         n, lambda i: f"fma.rn.f32 0x{0x3F800000 + i:08x} 0x3f800001 0xbf800002\n"), ["eval - < FILE"]),
 }
-# A module of SPIR-V has 2^22 ids, of which a loop takes four.
-FEWER = {"nested loops of SPIR-V": 1 << 18}
+# A module of SPIR-V has 2^22 ids, of which each part takes four or more here.
+FEWER = {"nested loops of SPIR-V": 1 << 18, "calls of SPIR-V": 1 << 19, "kernels of SPIR-V": 1 << 19}
 
 
 def limit():

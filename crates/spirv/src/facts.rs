@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{AddressingModel, Capability, Decoration, FPEncoding, Op};
+use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, FPEncoding, Op};
 
 use crate::grammar;
 use crate::literal::read_string;
@@ -57,8 +57,29 @@ pub(crate) struct Facts {
     by_target: HashMap<u32, Vec<usize>>,
     /// Pointer types by the first word of the OpTypeForwardPointer that declares them ahead.
     pub forward_pointers: HashMap<u32, usize>,
+    pub preamble: Preamble,
+    /// The entry points without the mode ContractionOff.
+    pub contracting: Vec<u32>,
     /// Ids defined a second time, with the instruction that does it.
     pub twice: Vec<(Instruction, u32)>,
+}
+
+/// The instructions before the first type.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Preamble {
+    pub length: usize,
+    /// The place of the last instruction of each opcode.
+    pub last: HashMap<u16, usize>,
+}
+
+impl Preamble {
+    fn take(&mut self, index: usize, instruction: &Instruction) {
+        let is_next = self.length == index;
+        if is_next && !grammar::instruction_name(instruction.opcode).starts_with("OpType") {
+            self.length = index + 1;
+            self.last.insert(instruction.opcode, index);
+        }
+    }
 }
 
 impl Facts {
@@ -66,6 +87,7 @@ impl Facts {
         let mut facts = Facts::default();
         for (index, instruction) in module.instructions().iter().enumerate() {
             facts.take(module, instruction);
+            facts.preamble.take(index, instruction);
             if let Some(id) = module.result(instruction) {
                 let result_type = module.result_type(instruction).unwrap_or(0);
                 let definition = Definition { index: index as u32 + 1, opcode: instruction.opcode, result_type };
@@ -80,6 +102,9 @@ impl Facts {
         for (at, mode) in facts.modes.iter().enumerate() {
             facts.modes_by_target.entry(mode.target).or_default().push(at);
         }
+        let is_off = |entry| facts.modes_of(entry).any(|at| at.value == ExecutionMode::ContractionOff as u32);
+        facts.contracting =
+            facts.entry_points.iter().map(|entry| entry.function).filter(|&entry| !is_off(entry)).collect();
         for (at, decoration) in facts.decorations.iter().enumerate() {
             facts.by_target.entry(decoration.target).or_default().push(at);
         }

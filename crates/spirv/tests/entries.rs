@@ -49,3 +49,62 @@ fn errors_are_bounded() {
     let message = "OpEntryPoint \"m0\" uses %v0, %v1, %v2, %v3, 16 more, which it does not list";
     assert_eq!((findings[0].code, findings[0].message.as_str()), ("SPV0056", message));
 }
+
+/// Functions that call the next one, each with a variable of its own, under 300 entry points: what one of them reaches it lists. Two functions
+/// call each other, as no module may.
+#[test]
+fn what_entry_points_reach() {
+    const FUNCTIONS: usize = 10;
+    let text = |forgetful: usize, forgotten: usize| {
+        let mut text = String::from("OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
+        for entry in 0..300 {
+            let first = entry % FUNCTIONS;
+            let reached = if first < 8 { first.min(2)..FUNCTIONS } else { first..FUNCTIONS };
+            let listed = reached.filter(|&at| entry != forgetful || at != forgotten).map(|at| format!(" %v{at}"));
+            text += &format!("OpEntryPoint GLCompute %e{entry} \"e{entry}\"{}\n", listed.collect::<String>());
+        }
+        text += "%void = OpTypeVoid\n%type = OpTypeFunction %void\n%f32 = OpTypeFloat 32\n%one = OpConstant %f32 1\n\
+                 %to_f32 = OpTypePointer Output %f32\n";
+        (0..FUNCTIONS).for_each(|at| text += &format!("%v{at} = OpVariable %to_f32 Output\n"));
+        let function = |name: String, body: String| {
+            format!("%{name} = OpFunction %void None %type\n%l{name} = OpLabel\n{body}OpReturn\nOpFunctionEnd\n")
+        };
+        for at in 0..FUNCTIONS {
+            let call = |to: usize| format!("%c{at}_{to} = OpFunctionCall %void %f{to}\n");
+            let next = if at + 1 < FUNCTIONS { call(at + 1) } else { String::new() };
+            let back = if at == 7 { call(2) } else { String::new() };
+            text += &function(format!("f{at}"), format!("OpStore %v{at} %one\n{next}{back}"));
+        }
+        for entry in 0..300 {
+            let call = format!("%ce{entry} = OpFunctionCall %void %f{}\n", entry % FUNCTIONS);
+            text += &function(format!("e{entry}"), call);
+        }
+        text
+    };
+    for (forgetful, forgotten) in [(1, 1), (255, 4), (256, 3), (299, 9), (300, 0)] {
+        let findings = check_text(&text(forgetful, forgotten), Environment::UNIVERSAL);
+        let found: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+        let expected = format!("OpEntryPoint \"e{forgetful}\" uses %v{forgotten}, which it does not list");
+        assert_eq!(found, if forgetful < 300 { vec![expected.as_str()] } else { Vec::new() });
+    }
+}
+
+/// A product and a sum in kernels: they stay apart by an edit of each entry point, if these are few.
+#[test]
+fn edits_of_entry_points() {
+    for (entries, edits) in [(1, 1), (64, 64), (65, 0)] {
+        let each = |line: &dyn Fn(usize) -> String| (0..entries).map(line).collect::<String>();
+        let text = format!(
+            "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel Physical64 OpenCL\n{}%void = OpTypeVoid\n\
+             %type = OpTypeFunction %void\n%f32 = OpTypeFloat 32\n%one = OpConstant %f32 1\n{}",
+            each(&|at| format!("OpEntryPoint Kernel %e{at} \"e{at}\"\n")),
+            each(&|at| format!(
+                "%e{at} = OpFunction %void None %type\n%l{at} = OpLabel\n%p{at} = OpFMul %f32 %one %one\n\
+                 %s{at} = OpFAdd %f32 %p{at} %one\nOpReturn\nOpFunctionEnd\n"
+            )),
+        );
+        let findings = check_text(&text, Environment::UNIVERSAL);
+        let of = findings.iter().filter_map(|finding| finding.open.as_ref()).map(|open| open.edits.len());
+        assert_eq!(of.collect::<Vec<_>>(), vec![edits; entries]);
+    }
+}

@@ -1,57 +1,93 @@
-//! Which functions an entry point reaches.
+//! Which functions call which, and what calls hand on: from what calls to what is called, or back.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use rspirv::spirv::Op;
 
+use super::dominators::postorder;
 use crate::module::Module;
 
-/// The functions that each function calls.
-pub(super) type Callees = HashMap<u32, BTreeSet<u32>>;
+/// How often what is handed on goes round where functions call each other in a circle, as no valid module has it.
+const MOST_ROUNDS: usize = 8;
 
-pub(super) fn callees(module: &Module) -> Callees {
-    let mut callees = Callees::new();
-    let mut current = 0;
-    for instruction in module.instructions() {
-        match Op::from_u32(instruction.opcode.into()) {
-            Some(Op::Function) => current = module.result(instruction).unwrap_or(0),
-            Some(Op::FunctionCall) => {
-                callees.entry(current).or_default().insert(module.operand_word(instruction, 2));
-            }
-            _ => {}
-        }
-    }
-    callees
+/// The functions of a module, each behind all that call it.
+pub(super) struct Calls {
+    places: HashMap<u32, usize>,
+    /// The places of the functions that each function calls.
+    callees: Vec<Vec<usize>>,
+    has_circle: bool,
 }
 
-/// Leaves out the calls that lead to none of these functions, so that no walk from an entry point goes there.
-pub(super) fn keep_leading_to(callees: &mut Callees, functions: impl Iterator<Item = u32>) {
-    let mut callers: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (&caller, called) in callees.iter() {
-        called.iter().for_each(|&callee| callers.entry(callee).or_default().push(caller));
-    }
-    let mut leading: HashSet<u32> = functions.collect();
-    let mut left: Vec<u32> = leading.iter().copied().collect();
-    while let Some(function) = left.pop() {
-        for &caller in callers.get(&function).into_iter().flatten() {
-            if leading.insert(caller) {
-                left.push(caller);
+impl Calls {
+    pub(super) fn of(module: &Module) -> Calls {
+        let mut called: Vec<(u32, BTreeSet<u32>)> = Vec::new();
+        for instruction in module.instructions() {
+            match (Op::from_u32(instruction.opcode.into()), called.last_mut()) {
+                (Some(Op::Function), _) => called.push((module.result(instruction).unwrap_or(0), BTreeSet::new())),
+                (Some(Op::FunctionCall), Some((_, callees))) => {
+                    callees.insert(module.operand_word(instruction, 2));
+                }
+                _ => {}
             }
         }
+        let numbers: HashMap<u32, usize> = called.iter().map(|(function, _)| *function).zip(0..).collect();
+        let mut successors: Vec<Vec<usize>> = called
+            .iter()
+            .map(|(_, callees)| callees.iter().filter_map(|callee| numbers.get(callee).copied()).collect())
+            .collect();
+        let root = successors.len();
+        successors.push((0..root).collect());
+        let mut order = postorder(&successors, root);
+        order.retain(|&function| function != root);
+        order.reverse();
+        let mut place = vec![0; root];
+        order.iter().enumerate().for_each(|(at, &function)| place[function] = at);
+        let callees: Vec<Vec<usize>> =
+            order.iter().map(|&caller| successors[caller].iter().map(|&callee| place[callee]).collect()).collect();
+        let has_circle = callees.iter().enumerate().any(|(caller, all)| all.iter().any(|&callee| callee <= caller));
+        let places = numbers.into_iter().map(|(function, number)| (function, place[number])).collect();
+        Calls { places, callees, has_circle }
     }
-    callees.values_mut().for_each(|called| called.retain(|callee| leading.contains(callee)));
-}
 
-/// Functions and all that they call, directly or not.
-pub(super) fn reached(callees: &Callees, functions: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
-    let mut reached: BTreeSet<u32> = functions.into_iter().collect();
-    let mut left: Vec<u32> = reached.iter().copied().collect();
-    while let Some(function) = left.pop() {
-        for &callee in callees.get(&function).into_iter().flatten() {
-            if reached.insert(callee) {
-                left.push(callee);
+    /// By place, what is given of some functions, joined where it is given twice, and the default of the others.
+    pub(super) fn values<T: Clone + Default>(
+        &self,
+        given: impl IntoIterator<Item = (u32, T)>,
+        join: impl Fn(&mut T, &T),
+    ) -> Vec<T> {
+        let mut values = vec![T::default(); self.callees.len()];
+        for (function, value) in given {
+            if let Some(&place) = self.places.get(&function) {
+                join(&mut values[place], &value);
+            }
+        }
+        values
+    }
+    /// A function's among the values of all.
+    pub(super) fn value<'v, T>(&self, values: &'v [T], function: u32) -> Option<&'v T> {
+        values.get(*self.places.get(&function)?)
+    }
+    /// What is called has the values of what calls it too.
+    pub(super) fn hand_down<T: Clone>(&self, values: &mut [T], join: impl Fn(&mut T, &T)) {
+        for _ in 0..self.rounds() {
+            for (caller, callees) in self.callees.iter().enumerate() {
+                let given = values[caller].clone();
+                callees.iter().for_each(|&callee| join(&mut values[callee], &given));
             }
         }
     }
-    reached
+    /// What calls has the values of what it calls too.
+    pub(super) fn hand_up<T: Clone>(&self, values: &mut [T], join: impl Fn(&mut T, &T)) {
+        for _ in 0..self.rounds() {
+            for (caller, callees) in self.callees.iter().enumerate().rev() {
+                for &callee in callees {
+                    let given = values[callee].clone();
+                    join(&mut values[caller], &given);
+                }
+            }
+        }
+    }
+    fn rounds(&self) -> usize {
+        if self.has_circle { MOST_ROUNDS } else { 1 }
+    }
 }

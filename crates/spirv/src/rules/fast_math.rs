@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use rspirv::spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 
-use super::{Checker, calls, code};
+use super::calls::Calls;
+use super::{Checker, code};
 use crate::facts::Attached;
 
 const UNIVERSAL: &str = "SPV_KHR_float_controls2, 2.16.1 Universal Validation Rules";
@@ -80,14 +81,17 @@ fn excluded(checker: &mut Checker<'_>) {
             checker.error(code::FAST_MATH, at.instruction.word, UNIVERSAL, message);
         }
     }
-    let callees = calls::callees(module);
-    let reached = calls::reached(&callees, has_default.iter().copied());
+    let calls = Calls::of(module);
+    let either = |one: &mut bool, other: &bool| *one |= other;
+    let mut reached = calls.values(has_default.iter().map(|&function| (function, true)), either);
+    calls.hand_down(&mut reached, either);
+    let is_reached = |function| calls.value(&reached, function) == Some(&true);
     let mut function = 0;
     for instruction in module.instructions() {
         if instruction.opcode == Op::Function as u16 {
             function = module.result(instruction).unwrap_or(0);
         }
-        let Some(id) = module.result(instruction).filter(|_| reached.contains(&function)) else { continue };
+        let Some(id) = module.result(instruction).filter(|_| is_reached(function)) else { continue };
         for at in facts.decorations_of(id) {
             let fast = at.value == Decoration::FPFastMathMode as u32
                 && at.words.first().is_some_and(|mask| mask & FPFastMathMode::FAST.bits() != 0);

@@ -1,11 +1,12 @@
 //! The variables that an entry point lists.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use roundonce_isa::Version;
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
-use super::{Checker, MOST_ERRORS, calls, code, is_use};
+use super::calls::Calls;
+use super::{Checker, MOST_ERRORS, code, is_use};
 use crate::environment::Client;
 use crate::facts::{EntryPoint, Facts};
 use crate::literal::read_string;
@@ -14,6 +15,10 @@ use crate::module::{Instruction, Module, Operand};
 const RULE: &str = "SPIR-V 1.6, OpEntryPoint";
 /// Variables that one finding names.
 const MOST_NAMED: usize = 4;
+
+/// Entry points whose variables are looked for together, a bit each: a walk over all functions.
+const TOGETHER: usize = 256;
+type Together = [u64; TOGETHER / 64];
 
 /// The variables of the module that each function uses.
 #[derive(Default)]
@@ -59,14 +64,16 @@ impl Uses {
         }
         let all = module.version() >= Version(1, 4);
         let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
-        let mut callees = calls::callees(module);
-        calls::keep_leading_to(&mut callees, self.by_function.keys().copied());
-        let mut all_used = BTreeSet::new();
+        let calls = Calls::of(module);
+        let (mut used_by, mut all_used) = (Vec::new(), BTreeSet::new());
         let mut incomplete = 0;
-        for entry in &facts.entry_points {
-            // No more of these are kept, and each is a walk over all that is used.
+        for (at, entry) in facts.entry_points.iter().enumerate() {
+            // No more of these are kept, and each may be all variables.
             if incomplete == MOST_ERRORS {
                 break;
+            }
+            if at.is_multiple_of(TOGETHER) {
+                used_by = self.used_by(&calls, facts.entry_points[at..].iter().take(TOGETHER));
             }
             let word = entry.instruction.word;
             let name = &entry.name;
@@ -86,10 +93,8 @@ impl Uses {
                     checker.error(code::INTERFACE, word, RULE, format!("OpEntryPoint \"{name}\": {what}"));
                 }
             }
-            let reached = calls::reached(&callees, [entry.function]);
-            let used: BTreeSet<u32> =
-                reached.iter().filter_map(|function| self.by_function.get(function)).flatten().copied().collect();
-            all_used.extend(&used);
+            let used = &used_by[at % TOGETHER];
+            all_used.extend(used);
             let missing = |id: &&u32| !listed.contains(*id) && global(module, facts, **id).is_some_and(belongs);
             let missing: Vec<&u32> = used.iter().filter(missing).collect();
             if !missing.is_empty() {
@@ -105,6 +110,31 @@ impl Uses {
         for id in all_used {
             placed(checker, id);
         }
+    }
+
+    /// The variables that each of these entry points uses, in order.
+    fn used_by<'e>(&self, calls: &Calls, entries: impl Iterator<Item = &'e EntryPoint>) -> Vec<Vec<u32>> {
+        let join =
+            |one: &mut Together, other: &Together| one.iter_mut().zip(other).for_each(|(one, other)| *one |= other);
+        let alone = |at: usize| core::array::from_fn(|word| if word == at / 64 { 1 << (at % 64) } else { 0 });
+        let given: Vec<(u32, Together)> = (0..).zip(entries).map(|(at, entry)| (entry.function, alone(at))).collect();
+        let mut used = vec![Vec::new(); given.len()];
+        let mut reaching = calls.values(given, join);
+        calls.hand_down(&mut reaching, join);
+        let mut users: BTreeMap<u32, Together> = BTreeMap::new();
+        for (&function, variables) in &self.by_function {
+            let reached_by = calls.value(&reaching, function).copied().unwrap_or_default();
+            variables.iter().for_each(|&variable| join(users.entry(variable).or_default(), &reached_by));
+        }
+        for (variable, users) in users {
+            for (word, mut bits) in users.into_iter().enumerate() {
+                while bits != 0 {
+                    used[64 * word + bits.trailing_zeros() as usize].push(variable);
+                    bits &= bits - 1;
+                }
+            }
+        }
+        used
     }
 }
 

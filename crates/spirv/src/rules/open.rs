@@ -8,23 +8,27 @@ use rspirv::grammar::OperandKind;
 use rspirv::spirv::{Capability, ExecutionMode, ExecutionModel, Op};
 
 use super::advice::find;
+use super::calls::Calls;
 use super::operand::FMA;
-use super::{Checker, calls, code, source};
+use super::{Checker, code, source};
 use crate::allowed::allowed;
-use crate::facts::Facts;
+use crate::facts::{EntryPoint, Facts};
 use crate::fast_math::{keeps_special, without_contraction};
 use crate::grammar;
 use crate::migrate::line_after;
 use crate::modes::{Denorm, FloatModes};
 use crate::module::Instruction;
 
+/// More entry points than this are left for the author: each product that may be fused would name them all.
+const MOST_EDITS: usize = 64;
+
 /// A product that only feeds one sum, where nothing forbids that a driver fuses the two.
 pub(super) fn contraction(checker: &mut Checker<'_>, defaults: &mut Defaults) {
     let (module, facts) = (checker.module, checker.facts);
     // Kernels say it for the entry point.
-    let off = |function| facts.modes_of(function).any(|at| at.value == ExecutionMode::ContractionOff as u32);
-    let kernels_off = !facts.entry_points.is_empty()
-        && facts.entry_points.iter().all(|entry| entry.model == ExecutionModel::Kernel as u32 && off(entry.function));
+    let is_kernel = |entry: &EntryPoint| entry.model == ExecutionModel::Kernel as u32;
+    let kernels_off =
+        facts.contracting.is_empty() && !facts.entry_points.is_empty() && facts.entry_points.iter().all(is_kernel);
     if kernels_off {
         return;
     }
@@ -68,50 +72,44 @@ pub(super) fn apart(facts: &Facts, id: u32, flags: &BTreeSet<Option<u32>>) -> &'
     }
 }
 
-/// The flags of a function's instructions that are not decorated, under each entry point that reaches it.
+/// The flags of functions' instructions that are not decorated, under each entry point that reaches them.
 pub(super) struct Defaults {
-    /// The entry points that reach a function; none where the module has no defaults.
-    entries: HashMap<u32, Vec<u32>>,
-    known: HashMap<(u32, u32), BTreeSet<Option<u32>>>,
+    /// Where entry points may have defaults.
+    calls: Option<Calls>,
+    /// By width, of each function; none of those that no entry point reaches.
+    known: HashMap<u32, Vec<BTreeSet<Option<u32>>>>,
+    none: BTreeSet<Option<u32>>,
 }
 
 impl Defaults {
     pub(super) fn new(checker: &Checker<'_>) -> Defaults {
-        let mut entries: HashMap<u32, Vec<u32>> = HashMap::new();
-        if checker.facts.has(Capability::FloatControls2) {
-            let callees = calls::callees(checker.module);
-            for entry in &checker.facts.entry_points {
-                for function in calls::reached(&callees, [entry.function]) {
-                    entries.entry(function).or_default().push(entry.function);
-                }
-            }
-        }
-        Defaults { entries, known: HashMap::new() }
+        let calls = checker.facts.has(Capability::FloatControls2).then(|| Calls::of(checker.module));
+        Defaults { calls, known: HashMap::new(), none: BTreeSet::from([None]) }
     }
 
     pub(super) fn of(&mut self, checker: &Checker<'_>, function: u32, width: u32) -> &BTreeSet<Option<u32>> {
-        self.known.entry((function, width)).or_insert_with(|| match self.entries.get(&function) {
-            Some(entries) => {
-                entries.iter().map(|&entry| checker.facts.fast_math_default(checker.module, entry, width)).collect()
-            }
-            None => BTreeSet::from([None]),
-        })
+        let Some(calls) = &self.calls else { return &self.none };
+        let flags = self.known.entry(width).or_insert_with(|| {
+            let join = |one: &mut BTreeSet<_>, other: &BTreeSet<_>| one.extend(other);
+            let default = |entry: &EntryPoint| checker.facts.fast_math_default(checker.module, entry.function, width);
+            let entries = checker.facts.entry_points.iter();
+            let given = entries.map(|entry| (entry.function, BTreeSet::from([default(entry)])));
+            let mut flags = calls.values(given, join);
+            calls.hand_down(&mut flags, join);
+            flags
+        });
+        calls.value(flags, function).filter(|flags| !flags.is_empty()).unwrap_or(&self.none)
     }
 }
 
 /// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
-pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
+pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
     let (module, facts) = (checker.module, checker.facts);
-    let formats = per_function(checker, calls);
-    let mut callees = calls::callees(module);
-    calls::keep_leading_to(&mut callees, formats.keys().copied());
+    let calls = Calls::of(module);
+    let mut used = calls.values(per_function(checker, fused), Used::join_all);
+    calls.hand_up(&mut used, Used::join_all);
     for entry in &facts.entry_points {
-        let reached = calls::reached(&callees, [entry.function]);
-        let mut used: BTreeMap<u32, Used> = BTreeMap::new();
-        for (&width, of_function) in reached.iter().filter_map(|function| formats.get(function)).flatten() {
-            used.entry(width).and_modify(|used| used.join(of_function)).or_insert(*of_function);
-        }
-        for (width, used) in used {
+        for (&width, used) in calls.value(&used, entry.function).into_iter().flatten() {
             let format = used.format;
             let modes = FloatModes::of(module, facts, entry, width, checker.environment);
             let id = module.id(entry.function);
@@ -182,6 +180,12 @@ impl Used {
     fn join(&mut self, other: &Used) {
         self.keeps_default |= other.keeps_default;
         self.loses |= other.loses;
+    }
+    /// The same of each width.
+    fn join_all(one: &mut BTreeMap<u32, Used>, other: &BTreeMap<u32, Used>) {
+        for (&width, used) in other {
+            one.entry(width).and_modify(|all| all.join(used)).or_insert(*used);
+        }
     }
 }
 
@@ -294,11 +298,11 @@ fn uncontracted(checker: &Checker<'_>, id: u32, flags: &BTreeSet<Option<u32>>) -
         return decorated(checker, &line).into_iter().collect();
     }
     let line = |function| format!("OpExecutionMode {} ContractionOff", checker.module.id(function));
-    let entries = facts.entry_points.iter().filter(|entry| {
-        let mut modes = facts.modes_of(entry.function);
-        modes.all(|at| at.value != ExecutionMode::ContractionOff as u32)
-    });
-    entries.filter_map(|entry| inserted(checker, MODES, line(entry.function))).collect()
+    let entries = &facts.contracting;
+    if entries.len() > MOST_EDITS {
+        return Vec::new();
+    }
+    entries.iter().filter_map(|&entry| inserted(checker, MODES, line(entry))).collect()
 }
 
 /// The lines that declare a mode of SPV_KHR_float_controls for a function and a width; the capability has its name.
@@ -320,19 +324,18 @@ static MODES: &[Op] = &[Op::ExecutionMode, Op::ExecutionModeId, Op::EntryPoint];
 
 /// A line after the last instruction of these opcodes; `None` where the module was no text.
 fn inserted(checker: &Checker<'_>, after: &[Op], line: String) -> Option<Fix> {
-    let among = |at: &&Instruction| after.iter().any(|op| at.opcode == *op as u16);
-    let last = checker.module.instructions().iter().rfind(among)?;
+    let last = after.iter().filter_map(|op| checker.facts.preamble.last.get(&(*op as u16))).max()?;
+    let last = &checker.module.instructions()[*last];
     Some(line_after(checker.text?, checker.module.span(last.word)?, &line))
 }
 
 /// A decoration, before the first type: there no other line is inserted.
 fn decorated(checker: &Checker<'_>, line: &str) -> Option<Fix> {
     let instructions = checker.module.instructions();
-    let is_type = |at: &Instruction| grammar::instruction_name(at.opcode).starts_with("OpType");
-    let first = instructions.iter().position(is_type)?;
+    let first = checker.facts.preamble.length;
     let text = checker.text?;
     let after = line_after(text, checker.module.span(instructions[first.checked_sub(1)?].word)?, line);
-    let start = checker.module.span(instructions[first].word)?.start;
+    let start = checker.module.span(instructions.get(first)?.word)?.start;
     let margin = text[..start].len() - text[..start].trim_end_matches([' ', '\t']).len();
     let alone = text[..start - margin].ends_with('\n');
     let start = if alone { start - margin } else { start };
