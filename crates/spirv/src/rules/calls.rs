@@ -57,15 +57,21 @@ impl Calls {
     ) -> Vec<T> {
         let mut values = vec![T::default(); self.callees.len()];
         for (function, value) in given {
-            if let Some(&place) = self.places.get(&function) {
+            if let Some(place) = self.place(function) {
                 join(&mut values[place], &value);
             }
         }
         values
     }
+    pub(super) fn functions(&self) -> usize {
+        self.callees.len()
+    }
+    pub(super) fn place(&self, function: u32) -> Option<usize> {
+        self.places.get(&function).copied()
+    }
     /// A function's among the values of all.
     pub(super) fn value<'v, T>(&self, values: &'v [T], function: u32) -> Option<&'v T> {
-        values.get(*self.places.get(&function)?)
+        values.get(self.place(function)?)
     }
     /// What is called has the values of what calls it too.
     pub(super) fn hand_down<T: Clone>(&self, values: &mut [T], join: impl Fn(&mut T, &T)) {

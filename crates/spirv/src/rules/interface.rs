@@ -1,6 +1,6 @@
 //! The variables that an entry point lists.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use roundonce_isa::Version;
 use rspirv::spirv::{Decoration, Op, StorageClass};
@@ -19,6 +19,8 @@ const MOST_NAMED: usize = 4;
 /// Entry points whose variables are looked for together, a bit each: a walk over all functions.
 const TOGETHER: usize = 256;
 type Together = [u64; TOGETHER / 64];
+/// Entry points times functions, beyond which it is not done.
+const MOST_REACHED: usize = 1 << 34;
 
 /// The variables of the module that each function uses.
 #[derive(Default)]
@@ -65,6 +67,8 @@ impl Uses {
         let all = module.version() >= Version(1, 4);
         let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
         let calls = Calls::of(module);
+        let used = Used::of(&self.by_function, &calls);
+        let is_looked_for = is_checked(facts.entry_points.len(), calls.functions()) && !used.uses.is_empty();
         let (mut used_by, mut all_used) = (Vec::new(), BTreeSet::new());
         let mut incomplete = 0;
         for (at, entry) in facts.entry_points.iter().enumerate() {
@@ -73,7 +77,8 @@ impl Uses {
                 break;
             }
             if at.is_multiple_of(TOGETHER) {
-                used_by = self.used_by(&calls, facts.entry_points[at..].iter().take(TOGETHER));
+                let entries = facts.entry_points[at..].iter().take(TOGETHER);
+                used_by = if is_looked_for { used.by(entries) } else { vec![Vec::new(); entries.len()] };
             }
             let word = entry.instruction.word;
             let name = &entry.name;
@@ -93,10 +98,10 @@ impl Uses {
                     checker.error(code::INTERFACE, word, RULE, format!("OpEntryPoint \"{name}\": {what}"));
                 }
             }
-            let used = &used_by[at % TOGETHER];
-            all_used.extend(used);
+            let used_here = &used_by[at % TOGETHER];
+            all_used.extend(used_here);
             let missing = |id: &&u32| !listed.contains(*id) && global(module, facts, **id).is_some_and(belongs);
-            let missing: Vec<&u32> = used.iter().filter(missing).collect();
+            let missing: Vec<&u32> = used_here.iter().filter(missing).collect();
             if !missing.is_empty() {
                 incomplete += 1;
                 let mut shown: Vec<String> =
@@ -111,22 +116,48 @@ impl Uses {
             placed(checker, id);
         }
     }
+}
+
+/// Whether what entry points use is looked for.
+pub(super) fn is_checked(entry_points: usize, functions: usize) -> bool {
+    entry_points.saturating_mul(functions) <= MOST_REACHED
+}
+
+/// The uses of a module, of which each place counts.
+struct Used<'c> {
+    calls: &'c Calls,
+    /// In order.
+    variables: Vec<u32>,
+    /// Of each function that uses any, its place among the calls', and those of the variables.
+    uses: Vec<(usize, Vec<usize>)>,
+}
+
+impl<'c> Used<'c> {
+    fn of(by_function: &HashMap<u32, BTreeSet<u32>>, calls: &'c Calls) -> Used<'c> {
+        let variables: BTreeSet<u32> = by_function.values().flatten().copied().collect();
+        let variables: Vec<u32> = variables.into_iter().collect();
+        let place = |variable: &u32| variables.binary_search(variable).ok();
+        let of_function = |(&function, used): (&u32, &BTreeSet<u32>)| {
+            Some((calls.place(function)?, used.iter().filter_map(place).collect()))
+        };
+        let uses = by_function.iter().filter_map(of_function).collect();
+        Used { calls, variables, uses }
+    }
 
     /// The variables that each of these entry points uses, in order.
-    fn used_by<'e>(&self, calls: &Calls, entries: impl Iterator<Item = &'e EntryPoint>) -> Vec<Vec<u32>> {
+    fn by<'e>(&self, entries: impl Iterator<Item = &'e EntryPoint>) -> Vec<Vec<u32>> {
         let join =
             |one: &mut Together, other: &Together| one.iter_mut().zip(other).for_each(|(one, other)| *one |= other);
         let alone = |at: usize| core::array::from_fn(|word| if word == at / 64 { 1 << (at % 64) } else { 0 });
         let given: Vec<(u32, Together)> = (0..).zip(entries).map(|(at, entry)| (entry.function, alone(at))).collect();
         let mut used = vec![Vec::new(); given.len()];
-        let mut reaching = calls.values(given, join);
-        calls.hand_down(&mut reaching, join);
-        let mut users: BTreeMap<u32, Together> = BTreeMap::new();
-        for (&function, variables) in &self.by_function {
-            let reached_by = calls.value(&reaching, function).copied().unwrap_or_default();
-            variables.iter().for_each(|&variable| join(users.entry(variable).or_default(), &reached_by));
+        let mut reaching = self.calls.values(given, join);
+        self.calls.hand_down(&mut reaching, join);
+        let mut users = vec![Together::default(); self.variables.len()];
+        for (function, variables) in &self.uses {
+            variables.iter().for_each(|&variable| join(&mut users[variable], &reaching[*function]));
         }
-        for (variable, users) in users {
+        for (&variable, users) in self.variables.iter().zip(users) {
             for (word, mut bits) in users.into_iter().enumerate() {
                 while bits != 0 {
                     used[64 * word + bits.trailing_zeros() as usize].push(variable);

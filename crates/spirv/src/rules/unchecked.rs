@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rspirv::spirv::{Capability, Decoration, Op};
 
+use super::interface;
 use super::operand::fused;
 use crate::facts::Facts;
 use crate::module::{Instruction, Module};
@@ -21,6 +22,10 @@ pub fn unchecked(module: &Module) -> Vec<&'static str> {
     for instruction in module.instructions() {
         found.extend(group(module, &facts, instruction));
         found.extend(decorated(module, instruction));
+    }
+    let functions = module.instructions().iter().filter(|at| at.opcode == Op::Function as u16).count();
+    if !interface::is_checked(facts.entry_points.len(), functions) {
+        found.insert("interfaces of so many entry points");
     }
     if facts.has(Capability::GroupNonUniform) || facts.has(Capability::Groups) {
         found.insert(SUBGROUPS);
