@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 4;
 /// Entry points whose variables are looked for together, a bit each: a walk over all functions.
 const TOGETHER: usize = 256;
 type Together = [u64; TOGETHER / 64];
-/// Entry points times functions, beyond which it is not done.
+/// Entry points times functions beyond which what they use is not looked for.
 const MOST_REACHED: usize = 1 << 34;
 
 /// The variables of the module that each function uses.
@@ -64,56 +64,94 @@ impl Uses {
         if facts.entry_points.is_empty() {
             return;
         }
-        let all = module.version() >= Version(1, 4);
-        let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
+        let belongs = |id| global(module, facts, id).is_some_and(|class| belongs(module, class));
         let calls = Calls::of(module);
-        let used = Used::of(&self.by_function, &calls);
+        let used = Used::of(&self.by_function, &calls, belongs);
         let is_looked_for = is_checked(facts.entry_points.len(), calls.functions()) && !used.uses.is_empty();
-        let (mut used_by, mut all_used) = (Vec::new(), BTreeSet::new());
         let mut incomplete = 0;
-        for (at, entry) in facts.entry_points.iter().enumerate() {
+        for entries in facts.entry_points.chunks(TOGETHER) {
+            let listed: Vec<HashSet<u32>> = entries.iter().map(|entry| listed(checker, entry)).collect();
             // No more of these are kept, and each may be all variables.
-            if incomplete == MOST_ERRORS {
-                break;
+            if !is_looked_for || incomplete >= MOST_ERRORS {
+                continue;
             }
-            if at.is_multiple_of(TOGETHER) {
-                let entries = facts.entry_points[at..].iter().take(TOGETHER);
-                used_by = if is_looked_for { used.by(entries) } else { vec![Vec::new(); entries.len()] };
-            }
-            let word = entry.instruction.word;
-            let name = &entry.name;
-            let mut listed = HashSet::new();
-            for &id in interface(module, entry) {
-                let shown = module.id(id);
-                let what = match global(module, facts, id) {
-                    _ if facts.definition(id).is_none() => continue,
-                    None => Some(format!("{shown} is no variable of the module")),
-                    Some(class) if !belongs(class) => Some(format!(
-                        "{shown} is of storage class {class:?}: before SPIR-V 1.4 inputs and outputs are listed"
-                    )),
-                    Some(_) if !listed.insert(id) && all => Some(format!("{shown} is listed a second time")),
-                    Some(_) => None,
-                };
-                if let Some(what) = what {
-                    checker.error(code::INTERFACE, word, RULE, format!("OpEntryPoint \"{name}\": {what}"));
+            let mut missing = vec![Missing::default(); entries.len()];
+            used.by_each(entries, |entry, variable| {
+                if !listed[entry].contains(&variable) {
+                    missing[entry].add(variable);
                 }
-            }
-            let used_here = &used_by[at % TOGETHER];
-            all_used.extend(used_here);
-            let missing = |id: &&u32| !listed.contains(*id) && global(module, facts, **id).is_some_and(belongs);
-            let missing: Vec<&u32> = used_here.iter().filter(missing).collect();
-            if !missing.is_empty() {
+            });
+            for (entry, missing) in entries.iter().zip(missing).filter(|(_, missing)| missing.count > 0) {
                 incomplete += 1;
-                let mut shown: Vec<String> =
-                    missing.iter().take(MOST_NAMED).map(|id| module.id(**id).to_string()).collect();
-                let more = missing.len() - shown.len();
-                shown.extend((more > 0).then(|| format!("{more} more")));
-                let message = format!("OpEntryPoint \"{name}\" uses {}, which it does not list", shown.join(", "));
-                checker.error(code::INTERFACE, word, RULE, message);
+                let shown = missing.first.iter().map(|&id| module.id(id).to_string());
+                let more = missing.count - missing.first.len();
+                let shown: Vec<String> = shown.chain((more > 0).then(|| format!("{more} more"))).collect();
+                let message =
+                    format!("OpEntryPoint \"{}\" uses {}, which it does not list", entry.name, shown.join(", "));
+                checker.error(code::INTERFACE, entry.instruction.word, RULE, message);
             }
         }
-        for id in all_used {
+        for id in self.reached(checker, &calls) {
             placed(checker, id);
+        }
+    }
+
+    /// The variables that any entry point uses.
+    fn reached(&self, checker: &Checker<'_>, calls: &Calls) -> BTreeSet<u32> {
+        let either = |one: &mut bool, other: &bool| *one |= other;
+        let entries = checker.facts.entry_points.iter();
+        let mut reached = calls.values(entries.map(|entry| (entry.function, true)), either);
+        calls.hand_down(&mut reached, either);
+        let is_reached = |function: &u32| calls.value(&reached, *function) == Some(&true);
+        self.by_function
+            .iter()
+            .filter(|(function, _)| is_reached(function))
+            .flat_map(|(_, used)| used)
+            .copied()
+            .collect()
+    }
+}
+
+/// Whether a variable of a storage class is to be listed.
+fn belongs(module: &Module, class: StorageClass) -> bool {
+    module.version() >= Version(1, 4) || matches!(class, StorageClass::Input | StorageClass::Output)
+}
+
+/// The variables that an entry point lists, where they belong; what else it lists is an error.
+fn listed(checker: &mut Checker<'_>, entry: &EntryPoint) -> HashSet<u32> {
+    let (module, facts) = (checker.module, checker.facts);
+    let mut listed = HashSet::new();
+    for &id in interface(module, entry) {
+        let shown = module.id(id);
+        let what = match global(module, facts, id) {
+            _ if facts.definition(id).is_none() => continue,
+            None => format!("{shown} is no variable of the module"),
+            Some(class) if !belongs(module, class) => {
+                format!("{shown} is of storage class {class:?}: before SPIR-V 1.4 inputs and outputs are listed")
+            }
+            Some(_) if !listed.insert(id) && module.version() >= Version(1, 4) => {
+                format!("{shown} is listed a second time")
+            }
+            Some(_) => continue,
+        };
+        let message = format!("OpEntryPoint \"{}\": {what}", entry.name);
+        checker.error(code::INTERFACE, entry.instruction.word, RULE, message);
+    }
+    listed
+}
+
+/// Variables that are used and not listed: the first ones, and how many they are.
+#[derive(Clone, Default)]
+struct Missing {
+    first: Vec<u32>,
+    count: usize,
+}
+
+impl Missing {
+    fn add(&mut self, variable: u32) {
+        self.count += 1;
+        if self.first.len() < MOST_NAMED {
+            self.first.push(variable);
         }
     }
 }
@@ -123,34 +161,34 @@ pub(super) fn is_checked(entry_points: usize, functions: usize) -> bool {
     entry_points.saturating_mul(functions) <= MOST_REACHED
 }
 
-/// The uses of a module, of which each place counts.
+/// The variables that belong to interfaces, by the functions that use them.
 struct Used<'c> {
     calls: &'c Calls,
     /// In order.
     variables: Vec<u32>,
-    /// Of each function that uses any, its place among the calls', and those of the variables.
+    /// The places of functions, and of the variables that each uses.
     uses: Vec<(usize, Vec<usize>)>,
 }
 
 impl<'c> Used<'c> {
-    fn of(by_function: &HashMap<u32, BTreeSet<u32>>, calls: &'c Calls) -> Used<'c> {
-        let variables: BTreeSet<u32> = by_function.values().flatten().copied().collect();
+    fn of(by_function: &HashMap<u32, BTreeSet<u32>>, calls: &'c Calls, belongs: impl Fn(u32) -> bool) -> Used<'c> {
+        let variables: BTreeSet<u32> = by_function.values().flatten().copied().filter(|&id| belongs(id)).collect();
         let variables: Vec<u32> = variables.into_iter().collect();
         let place = |variable: &u32| variables.binary_search(variable).ok();
         let of_function = |(&function, used): (&u32, &BTreeSet<u32>)| {
-            Some((calls.place(function)?, used.iter().filter_map(place).collect()))
+            let used: Vec<usize> = used.iter().filter_map(place).collect();
+            calls.place(function).filter(|_| !used.is_empty()).map(|function| (function, used))
         };
         let uses = by_function.iter().filter_map(of_function).collect();
         Used { calls, variables, uses }
     }
 
-    /// The variables that each of these entry points uses, in order.
-    fn by<'e>(&self, entries: impl Iterator<Item = &'e EntryPoint>) -> Vec<Vec<u32>> {
+    /// Calls `see` with each of these entry points and each variable that it uses; the variables come in order.
+    fn by_each(&self, entries: &[EntryPoint], mut see: impl FnMut(usize, u32)) {
         let join =
             |one: &mut Together, other: &Together| one.iter_mut().zip(other).for_each(|(one, other)| *one |= other);
         let alone = |at: usize| core::array::from_fn(|word| if word == at / 64 { 1 << (at % 64) } else { 0 });
-        let given: Vec<(u32, Together)> = (0..).zip(entries).map(|(at, entry)| (entry.function, alone(at))).collect();
-        let mut used = vec![Vec::new(); given.len()];
+        let given = entries.iter().enumerate().map(|(at, entry)| (entry.function, alone(at)));
         let mut reaching = self.calls.values(given, join);
         self.calls.hand_down(&mut reaching, join);
         let mut users = vec![Together::default(); self.variables.len()];
@@ -160,12 +198,11 @@ impl<'c> Used<'c> {
         for (&variable, users) in self.variables.iter().zip(users) {
             for (word, mut bits) in users.into_iter().enumerate() {
                 while bits != 0 {
-                    used[64 * word + bits.trailing_zeros() as usize].push(variable);
+                    see(64 * word + bits.trailing_zeros() as usize, variable);
                     bits &= bits - 1;
                 }
             }
         }
-        used
     }
 }
 
