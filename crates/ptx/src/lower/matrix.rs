@@ -24,7 +24,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let count = ["x1", "x2", "x4"].iter().position(|count| inst.modifiers.iter().any(|word| word[1..] == **count));
         let shape = inst.has(".m8n8") && inst.has(".b16");
         let (Some(count), true) = (count, shape) else { return Err(self.refuse(inst)) };
-        let Address::Memory { base, offset, .. } = self.address(self.operand_at(inst, memory)?)? else {
+        let Address::Memory { base, offset, space } = self.address(self.operand_at(inst, memory)?)? else {
             return Err(self.refuse(inst));
         };
         let parts = self.parts(self.operand_at(inst, registers)?);
@@ -37,7 +37,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let transposed = inst.has(".trans");
         self.only_if(|body| {
-            let base = body.base(base, Space::Shared)?;
+            let base = body.shared_place(inst, base, space)?;
             let address = body.low_half(base);
             let place = body.place(transposed);
             let mut stored = Vec::new();

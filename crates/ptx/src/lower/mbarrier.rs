@@ -128,10 +128,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn object(&mut self, inst: &Inst<'m, 'a>, at: usize) -> Result<(Operand, i64)> {
         match self.address(self.operand_at(inst, at)?)? {
-            Address::Memory { base, offset, .. } => {
-                let base = self.base(base, Space::Shared)?;
-                Ok((base, offset))
-            }
+            Address::Memory { base, offset, space } => Ok((self.shared_place(inst, base, space)?, offset)),
             Address::CallParam(..) => Err(self.refuse(inst)),
         }
     }

@@ -7,7 +7,9 @@ use crate::ast::OperandKind;
 use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{AtomicKind, Comparand, Comparison, Guard, HighHalf, IntOp, Op, Operand, Scalar, Space, Width};
+use roundonce_ir::{
+    AtomicKind, Comparand, Comparison, Guard, HighHalf, IntOp, Op, Operand, Reg, Scalar, Space, Special, Width,
+};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
@@ -96,14 +98,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// A call's parameter, kept in a register.
-    fn read_param(
-        &mut self,
-        inst: &Inst<'m, 'a>,
-        d: roundonce_ir::Reg,
-        from: roundonce_ir::Reg,
-        has: Type,
-        ty: Type,
-    ) -> Result<()> {
+    fn read_param(&mut self, inst: &Inst<'m, 'a>, d: Reg, from: Reg, has: Type, ty: Type) -> Result<()> {
         let width = self.kernel.width(d);
         if width == has.width() && ty.bits == has.bits {
             self.emit(Op::Move { d, a: from.into() });
@@ -161,6 +156,24 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         self.emit(Op::Store { values, width: ty.width(), space, bytes: ty.bytes(), address, offset });
         Ok(())
+    }
+
+    /// A place in shared memory. An address of which neither the instruction nor a name gives the space is generic; one that
+    /// has fewer bits than those is such a place already.
+    pub(super) fn shared_place(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        base: Operand,
+        implied: Option<Space>,
+    ) -> Result<Operand> {
+        let (base, width) = (self.base(base, Space::Shared)?, self.address_width());
+        let is_wide = matches!(base, Operand::Reg(reg) if self.kernel.width(reg) == width);
+        if !is_wide || self.space(inst, implied) != Space::Generic {
+            return Ok(base);
+        }
+        let start = self.fresh(width);
+        self.emit_always(Op::Special { d: start, special: Special::SharedWindow });
+        Ok(self.int(IntOp::Sub, width, [base, start.into(), Operand::ZERO]).into())
     }
 
     /// Ends the launch where 16 bytes that are accessed as one do not lie at a multiple of 16.

@@ -1,0 +1,97 @@
+//! Objects in shared memory that instructions of their own work on: barriers, matrices that a warp moves, copies in bulk. Their
+//! addresses, and what the manual leaves undefined: an error with its place.
+
+use roundonce_exec::{Arg, Buffer, Engine, FaultKind, Launch, Options, Report, RunError};
+
+/// A body between declarations and the kernel's end. `%rd1` is the buffer, `%rd2` and `%rd3` are the barrier's generic address and
+/// the generic address of `sm`, 64 words with their numbers.
+fn run(body: &str, block: u32, engine: Engine) -> Result<Report, RunError> {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+         .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n\
+         .shared .align 16 .b8 before[32]; .shared .align 16 .b8 sm[256]; .shared .align 8 .b64 bar;\n\
+         ld.param.u64 %rd1, [out]; mov.u64 %rd4, bar; cvta.shared.u64 %rd2, %rd4;\n\
+         mov.u64 %rd5, sm; cvta.shared.u64 %rd3, %rd5; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n\
+         mov.u32 %r3, sm; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1;\n{body}\nret;\n}}\n"
+    );
+    let parsed = roundonce_ptx::parse(&text);
+    assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
+    let program = roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+    let options = Options { engine, step_limit: 1 << 30, ..Options::default() };
+    let args = vec![Arg::Buffer(Buffer::from_words((100..164).collect()))];
+    Launch { program: &program, entry: None, grid: [1; 3], block: [block, 1, 1], args, dynamic_shared: 0, options }
+        .run()
+}
+
+/// The first words of the buffer, by every engine.
+fn expect(body: &str, block: u32, expected: &[u32]) {
+    for engine in [Engine::Interpreter, Engine::Native] {
+        let report = run(body, block, engine).unwrap_or_else(|error| panic!("{body}: {error}"));
+        assert_eq!(report.buffers[0].as_ref().unwrap().words()[..expected.len()], *expected, "{body}, {engine:?}");
+    }
+}
+
+/// What ends the launch, by every engine.
+fn fails(body: &str, message: &str) {
+    for engine in [Engine::Interpreter, Engine::Native] {
+        let error = run(body, 32, engine).map(|_| ()).expect_err(body);
+        assert!(error.to_string().contains("line 11"), "{body}: {error}");
+        assert!(error.message.contains(message), "{body}: {error}");
+    }
+}
+
+
+/// Without a space an address is generic, a name or 32 bits are a place in shared memory.
+#[test]
+fn addresses() {
+    let report = "selp.u32 %r6, 1, 0, %p1; st.global.u32 [%rd1], %r6;";
+    for (space, address) in [
+        ("", "%rd2"),
+        ("", "%rd6+8"),
+        ("", "bar"),
+        ("", "%r5"),
+        (".shared", "%rd4"),
+        (".shared::cta", "%r5"),
+        (".shared", "bar"),
+        (".shared", "%r5"),
+    ] {
+        let start = format!("sub.u64 %rd6, %rd2, 8; mov.u32 %r5, bar; mbarrier.init{space}.b64 [{address}], 1;");
+        for arrive in [
+            format!("mbarrier.arrive{space}.b64 %rd7, [{address}];"),
+            format!("mbarrier.arrive.noComplete{space}.b64 %rd7, [{address}], 1;"),
+            format!("cp.async.mbarrier.arrive.noinc{space}.b64 [{address}];"),
+        ] {
+            let wait = format!("mbarrier.test_wait.parity{space}.b64 %p1, [{address}], 0;");
+            expect(&format!("{start} {arrive} {wait} {report}"), 1, &[1]);
+            expect(&format!("{start} {wait} {report}"), 1, &[0]);
+        }
+    }
+    // Of a store both addresses, or neither.
+    let start = "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd7, [bar], 4;";
+    let end = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; selp.u32 %r6, 1, 0, %p1; ld.shared.u32 %r7, [sm+4]; \
+               st.global.v2.u32 [%rd1], {%r6, %r7};";
+    for (space, to, object) in
+        [("", "%rd3+4", "%rd2"), (".shared::cluster", "%rd5+4", "%rd4"), (".shared::cluster", "%r3+4", "%rd4")]
+    {
+        let store = format!("st.async.weak{space}.mbarrier::complete_tx::bytes.u32 [{to}], 9, [{object}];");
+        expect(&format!("{start} {store} {end}"), 1, &[1, 9]);
+        let add = store.replace("st.async.weak", "red.async.relaxed.cluster").replace(".u32", ".add.u32");
+        expect(&format!("{start} st.shared.u32 [sm+4], 2; {add} {end}"), 1, &[1, 11]);
+    }
+    // Rows are 16 bytes apart, lane t has word t.
+    let to_lane = "mul.wide.u32 %rd7, %r1, 4; add.u64 %rd7, %rd1, %rd7;";
+    let row = "and.b32 %r6, %r1, 7; shl.b32 %r6, %r6, 4; cvt.u64.u32 %rd8, %r6; add.u64 %rd9, %rd5, %rd8; \
+               add.u64 %rd8, %rd3, %rd8; add.u32 %r7, %r3, %r6; bar.warp.sync -1;";
+    for (space, address) in [("", "%rd8"), ("", "%r7"), (".shared", "%rd9"), (".shared::cta", "%r7")] {
+        let load = format!("ldmatrix.sync.aligned.m8n8.x1{space}.b16 {{%r8}}, [{address}];");
+        let body = format!("{to_lane} {row} {load} st.global.u32 [%rd7], %r8;");
+        expect(&body, 32, &(0..32).collect::<Vec<_>>());
+        let store = format!("add.u32 %r8, %r1, 500; stmatrix.sync.aligned.m8n8.x1{space}.b16 [{address}], {{%r8}};");
+        let body =
+            format!("{to_lane} {row} {store} bar.warp.sync -1; ld.shared.u32 %r9, [%r4]; st.global.u32 [%rd7], %r9;");
+        expect(&body, 32, &(500..532).collect::<Vec<_>>());
+    }
+    // A generic address that is none of shared memory's.
+    fails("mbarrier.init.b64 [%rd1], 1;", "outside the shared memory");
+    fails("mbarrier.init.b64 [%rd4], 1;", "outside the shared memory");
+}
