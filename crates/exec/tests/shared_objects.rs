@@ -95,3 +95,29 @@ fn addresses() {
     fails("mbarrier.init.b64 [%rd1], 1;", "outside the shared memory");
     fails("mbarrier.init.b64 [%rd4], 1;", "outside the shared memory");
 }
+
+/// A wait for arrivals that never come is known to have no end.
+#[test]
+fn a_phase_without_end() {
+    for engine in [Engine::Interpreter, Engine::Native] {
+        for (space, address) in [(".shared", "bar"), ("", "%rd2")] {
+            let body = format!(
+                "mbarrier.init.shared.b64 [bar], 33; mbarrier.arrive.shared.b64 %rd7, [bar];\n\
+                 W: mbarrier.try_wait.parity{space}.b64 %p1, [{address}], 0; @!%p1 bra W;"
+            );
+            let started = std::time::Instant::now();
+            let error = run(&body, 1, engine).unwrap_err();
+            assert_eq!(error.kind, FaultKind::StepLimit, "{error}");
+            assert!(started.elapsed().as_secs() < 2, "{:?}", started.elapsed());
+        }
+    }
+}
+
+/// Whoever leaves a barrier last leaves it as it is: to ask for its phase changes nothing.
+#[test]
+fn a_barrier_that_all_have_left() {
+    let body = "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive_drop.shared.b64 %rd7, [bar];\n\
+                mbarrier.test_wait.shared.b64 %p1, [bar], %rd7; mbarrier.test_wait.shared.b64 %p2, [bar], %rd7;\n\
+                selp.u32 %r6, 1, 0, %p1; selp.u32 %r7, 1, 0, %p2; st.global.v2.u32 [%rd1], {%r6, %r7};";
+    expect(body, 1, &[1, 1]);
+}

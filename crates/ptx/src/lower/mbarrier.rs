@@ -112,9 +112,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let state = self.value_at(inst, 2, Type::B64)?;
             self.phase(state)
         };
-        // An arrival of nothing reads the object: unlike a load it is no race with the others' arrivals.
+        // A sum with nothing reads the object: unlike a load it is no race with the others' arrivals.
         let now = self.fresh(Width::B64);
-        self.arrive((address, offset), Some(now), &[]);
+        let (d, kind, b) = (Some(now), AtomicKind::Int(IntOp::Add), Operand::ZERO);
+        self.emit(Op::Atomic { d, kind, space: Space::Shared, bytes: 8, address, offset, b, c: b, high: None });
         let now = self.phase(now.into());
         let of = Comparand::Unsigned(Width::B64);
         self.emit(Op::Compare { d: p, comparison: Comparison::Ne, of, a: now.into(), b: phase.into() });
