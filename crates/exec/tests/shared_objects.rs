@@ -121,3 +121,11 @@ fn a_barrier_that_all_have_left() {
                 selp.u32 %r6, 1, 0, %p1; selp.u32 %r7, 1, 0, %p2; st.global.v2.u32 [%rd1], {%r6, %r7};";
     expect(body, 1, &[1, 1]);
 }
+
+#[test]
+fn what_is_not_defined() {
+    let bulk = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%rd1]";
+    fails(&format!("{bulk}, 12, [bar];"), "a multiple of 16 bytes");
+    fails(&format!("mov.u32 %r6, 20; {bulk}, %r6, [bar];"), "a multiple of 16 bytes");
+    fails("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [sm], 4;", "a multiple of 16 bytes");
+}

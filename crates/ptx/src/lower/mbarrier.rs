@@ -186,6 +186,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (to, from) = (self.base(to, to_space)?, self.base(from, from_space)?);
         let ends = [(to, to_offset, to_space), (from, offset, from_space)];
         self.only_if(|body| {
+            body.trap_unless_of_16(size, Width::B32, "a copy in bulk is of a multiple of 16 bytes");
             body.copy_loop(ends, size);
             if let Some(object) = object {
                 body.arrive(object, None, &[(size, arrival::BYTES)]);

@@ -184,8 +184,36 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         };
         let offset = Operand::Imm(offset as u64 & width.mask());
         let address = self.int(IntOp::Add, width, [base, offset, Operand::ZERO]);
-        let rest = self.int(IntOp::And, width, [address.into(), Operand::Imm(15), Operand::ZERO]);
-        let mut pred = self.compare(Comparison::Ne, Comparand::Unsigned(width), rest.into(), Operand::ZERO);
+        let message = "the address is not a multiple of 16, the size of what is accessed";
+        self.trap_unless_of_16(address.into(), width, message);
+    }
+
+    /// Ends the launch where a number is no multiple of 16.
+    pub(super) fn trap_unless_of_16(&mut self, number: Operand, width: Width, message: &str) {
+        if matches!(number, Operand::Imm(number) if number % 16 == 0) {
+            return;
+        }
+        let pred = self.is_not_of_16(number, width);
+        self.trap_where(pred, message.to_owned());
+    }
+
+    /// Whether a number is no multiple of 16.
+    pub(super) fn is_not_of_16(&mut self, number: Operand, width: Width) -> Reg {
+        let rest = self.int(IntOp::And, width, [number, Operand::Imm(15), Operand::ZERO]);
+        self.compare(Comparison::Ne, Comparand::Unsigned(width), rest.into(), Operand::ZERO)
+    }
+
+    /// Ends the launch where a word is not below a limit.
+    pub(super) fn trap_from(&mut self, word: Operand, limit: u64, message: &str) {
+        if matches!(word, Operand::Imm(word) if word < limit) {
+            return;
+        }
+        let pred = self.compare(Comparison::Ge, Comparand::Unsigned(Width::B32), word, Operand::Imm(limit));
+        self.trap_where(pred, message.to_owned());
+    }
+
+    /// Ends the launch where a predicate holds and the instruction runs.
+    pub(super) fn trap_where(&mut self, mut pred: Reg, message: String) {
         let guard = self.guard.take();
         if let Some(Guard { pred: runs, expected }) = guard {
             let not = |body: &mut Self| body.int(IntOp::Not, Width::Pred, [runs.into(), Operand::ZERO, Operand::ZERO]);
@@ -193,7 +221,6 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             pred = self.int(IntOp::And, Width::Pred, [pred.into(), runs.into(), Operand::ZERO]);
         }
         self.guard = Some(Guard { pred, expected: true });
-        let message = "the address is not a multiple of 16, the size of what is accessed".to_owned();
         self.emit(Op::Trap { message });
         self.guard = guard;
     }

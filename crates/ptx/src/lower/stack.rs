@@ -8,7 +8,7 @@ use super::{Body, Purpose, Result};
 use crate::ast::Operand as Written;
 use crate::literal::{LARGEST_ALIGNMENT, alignment};
 use crate::types::{ScalarKind, Type};
-use roundonce_ir::{Comparand, Comparison, Guard, IntOp, Op, Operand, Reg, Signedness, Space as Memory, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Space as Memory, Width};
 
 /// What `alloca` aligns to at least (PTX ISA, `alloca`).
 const ALIGNMENT: u64 = 8;
@@ -44,10 +44,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Ends the launch where the predicate holds.
     pub(super) fn trap_full_stack(&mut self, full: Reg, why: &str) {
-        self.guard = Some(Guard { pred: full, expected: true });
         let message = format!("the stack of {} bytes is full: {why}", self.lowering.settings.stack_bytes);
-        self.emit(Op::Trap { message });
-        self.guard = None;
+        self.trap_where(full, message);
     }
 
     pub(super) fn alloca(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
