@@ -129,3 +129,21 @@ fn what_is_not_defined() {
     fails(&format!("mov.u32 %r6, 20; {bulk}, %r6, [bar];"), "a multiple of 16 bytes");
     fails("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [sm], 4;", "a multiple of 16 bytes");
 }
+
+/// An index that no target has.
+#[test]
+fn a_jump_past_its_table() {
+    let body = "ts: .branchtargets A, B;\nmov.u32 %r6, 4000000000; add.u32 %r5, %r1, INDEX;\n@%p1 brx.idx %r5, ts;\nbra C;\n\
+                A: mov.u32 %r6, 10; bra C;\nB: mov.u32 %r6, 20;\nC: st.global.u32 [%rd1], %r6;";
+    let with = |index: &str, guard: &str| format!("setp.eq.u32 %p1, %r1, {guard}; {}", body.replace("INDEX", index));
+    expect(&with("0", "0"), 1, &[10]);
+    expect(&with("1", "0"), 1, &[20]);
+    expect(&with("2", "1"), 1, &[4_000_000_000]);
+    for index in ["2", "4000000000"] {
+        for engine in [Engine::Interpreter, Engine::Native] {
+            let error = run(&with(index, "0"), 1, engine).unwrap_err();
+            assert!(error.to_string().contains("line 13, `@%p1 brx.idx %r5, ts`"), "{error}");
+            assert!(error.message.contains("none of the 2 targets"), "{error}");
+        }
+    }
+}

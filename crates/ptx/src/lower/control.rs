@@ -80,11 +80,15 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for name in names {
             targets.push(self.label_named(name)?);
         }
-        let Some(&last) = targets.last() else { return Err(self.malformed("the list of targets is empty")) };
-        // An index past the end is not defined.
-        let switch = Terminator::Switch { index, targets, otherwise: last };
+        if targets.is_empty() {
+            return Err(self.malformed("the list of targets is empty"));
+        }
         self.only_if(|body| {
-            body.after(switch);
+            let (count, otherwise) = (targets.len(), body.new_block());
+            body.end(Terminator::Switch { index, targets, otherwise });
+            body.current = otherwise;
+            body.emit(Op::Trap { message: format!("the index is none of the {count} targets'") });
+            body.after(Terminator::Exit);
             Ok(())
         })
     }
