@@ -40,7 +40,6 @@ fn fails(body: &str, message: &str) {
     }
 }
 
-
 /// Without a space an address is generic, a name or 32 bits are a place in shared memory.
 #[test]
 fn addresses() {
@@ -128,6 +127,35 @@ fn what_is_not_defined() {
     fails(&format!("{bulk}, 12, [bar];"), "a multiple of 16 bytes");
     fails(&format!("mov.u32 %r6, 20; {bulk}, %r6, [bar];"), "a multiple of 16 bytes");
     fails("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [sm], 4;", "a multiple of 16 bytes");
+    fails("mbarrier.init.shared.b64 [bar], 0;", "for 1 to 1048575 arrivals");
+    fails("mov.u32 %r6, 1048576; mbarrier.init.shared.b64 [bar], %r6;", "for 1 to 1048575 arrivals");
+    let init = "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 1; bar.warp.sync -1;";
+    fails(&format!("{init} @%p1 mbarrier.arrive.shared.b64 %rd7, [bar], 2;"), "2 arrivals at a barrier object");
+    fails("mov.u32 %r6, 9; cp.async.ca.shared.global [sm], [%rd1], 8, %r6;", "`src-size` is larger");
+    fails("cp.async.ca.shared.global [sm], [%rd1], 4, 5;", "`src-size` is larger");
+    fails("mapa.shared::cluster.u32 %r6, sm, 5; ld.shared::cluster.u32 %r7, [%r6];", "outside the shared memory");
+    fails("mapa.u64 %rd7, %rd3, %r1; ld.u32 %r7, [%rd7];", "outside every buffer");
+    fails("mov.u32 %r6, 48; bar.sync 1, %r6;", "a barrier of 48 threads");
+    fails("barrier.sync.aligned 0, 48;", "a barrier of 48 threads");
+    let astray = "the address of a row is not a multiple of 16";
+    fails("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r3+8];", astray);
+    fails("add.u64 %rd7, %rd3, 8; ldmatrix.sync.aligned.m8n8.x1.trans.b16 {%r6}, [%rd7];", astray);
+    fails("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3+4], {%r6};", astray);
+    // Lanes that name no row may have any address.
+    let rows = "setp.ge.u32 %p1, %r1, 16; selp.u32 %r6, 3, 0, %p1; add.u32 %r6, %r6, %r3;";
+    expect(&format!("{rows} ldmatrix.sync.aligned.m8n8.x2.shared.b16 {{%r7, %r8}}, [%r6];"), 32, &[100]);
+    // What a guard keeps from running is not asked.
+    let never = "setp.eq.u32 %p1, %r1, 99; mov.u32 %r6, 0; mov.u32 %r7, 9;";
+    for text in [
+        format!("@%p1 {bulk}, %r7, [bar];"),
+        "@%p1 mbarrier.init.shared.b64 [bar], %r6;".to_owned(),
+        "@%p1 cp.async.ca.shared.global [sm], [%rd1], 8, %r7;".to_owned(),
+        "@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r3+4];".to_owned(),
+    ] {
+        expect(&format!("{never} {text}"), 32, &[100]);
+    }
+    let copies = format!("{bulk}, 16, [bar]; mapa.u64 %rd7, %rd3, 0; ld.u32 %r6, [%rd7+4]; st.global.u32 [%rd1], %r6;");
+    expect(&copies, 1, &[101]);
 }
 
 /// An index that no target has.

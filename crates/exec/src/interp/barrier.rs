@@ -171,6 +171,10 @@ impl Interpreter<'_> {
         let value =
             |interp: &Interpreter<'_>, operand, lane| u32::file(&interp.files).lane(operand, lane, interp.geometry);
         let wanted = (value(self, id, first), count.map(|count| value(self, count, first)));
+        if let Some(count) = wanted.1.filter(|count| count % 32 != 0) {
+            let message = format!("a barrier of {count} threads, which is no multiple of 32, the size of a warp");
+            return Err(Fault::at(FaultKind::Trap, first, message));
+        }
         if u32::file(&self.files).uniform(id).is_none() {
             // Lanes that name another barrier execute this instruction as a split of their own.
             let same = self.active.mask.lanes().filter(|&lane| value(self, id, lane) == wanted.0);

@@ -51,6 +51,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             None => self.value_at(inst, limit, Type::U32)?,
         };
         self.only_if(|body| {
+            if ignored.is_none() {
+                body.trap_from(given, size + 1, "`src-size` is larger than `cp-size`");
+            }
             for byte in 0..size {
                 let (value, here) = (body.fresh(Width::B16), body.fresh(Width::Pred));
                 body.emit(Op::Move { d: value, a: Operand::ZERO });

@@ -7,7 +7,7 @@ use super::operand::Address;
 use super::statement::Inst;
 use super::{Body, Result};
 use crate::types::Type;
-use roundonce_ir::{IntOp, Op, Operand, Reg, ShuffleMode, Signedness, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, ShuffleMode, Signedness, Space, Special, Width};
 
 /// Where a lane's two numbers stand in a matrix.
 struct Place {
@@ -39,6 +39,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.only_if(|body| {
             let base = body.shared_place(inst, base, space)?;
             let address = body.low_half(base);
+            body.trap_misaligned_rows(address, offset, 8 << count);
             let place = body.place(transposed);
             let mut stored = Vec::new();
             // A destination may hold the address: nothing is written before all is read.
@@ -61,6 +62,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             Ok(())
         })
+    }
+
+    /// Ends the launch where a row of 16 bytes does not lie at a multiple of 16, of the lanes that name one.
+    fn trap_misaligned_rows(&mut self, address: Operand, offset: i64, lanes: u64) {
+        let row = self.word(IntOp::Add, address, Operand::Imm(offset as u64 & Width::B32.mask()));
+        let mut astray = self.is_not_of_16(row.into(), Width::B32);
+        if lanes < 32 {
+            let lane = self.lane();
+            let named = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), lane, Operand::Imm(lanes));
+            astray = self.int(IntOp::And, Width::Pred, [astray.into(), named.into(), Operand::ZERO]);
+        }
+        self.trap_where(astray, "the address of a row is not a multiple of 16, its size".to_owned());
     }
 
     /// `movmatrix`: the matrix that the lanes hold, transposed.

@@ -23,6 +23,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ".init" => {
                 let object = self.object(inst, 0)?;
                 let count = self.value_at(inst, 1, Type::U32)?;
+                let last = match count {
+                    Operand::Imm(count) => Operand::Imm(count.wrapping_sub(1) & Width::B32.mask()),
+                    _ => self.word(IntOp::Sub, count, Operand::Imm(1)).into(),
+                };
+                let message = "a barrier object is for 1 to 1048575 arrivals";
+                self.trap_from(last, arrival::EXPECTED - 1, message);
                 // Both counts: what is missing in this phase and in each that follows.
                 let both = Operand::Imm(arrival::PENDING | arrival::EXPECTED);
                 let value = self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [count, both, Operand::ZERO]);
@@ -229,11 +235,20 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.current = after;
     }
 
-    /// `mapa`: the same variable in a block of the cluster, which has only this one.
+    /// `mapa`: the same variable in a block of the cluster, which has only this one. Of any other rank it is where no shared
+    /// memory is, so that an access is an error.
     pub(super) fn map_address(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
         let (d, a) = (self.exact(self.operand_at(inst, 0)?, ty)?, self.value_at(inst, 1, ty)?);
-        self.emit(Op::Move { d, a });
+        let (rank, width) = (self.value_at(inst, 2, Type::U32)?, ty.width());
+        if rank == Operand::ZERO {
+            self.emit(Op::Move { d, a });
+            return Ok(());
+        }
+        let (rank, first_bit) = if width == Width::B64 { (self.widened(rank).into(), 40) } else { (rank, 24) };
+        let far = self.int(IntOp::Shl, width, [rank, Operand::Imm(first_bit), Operand::ZERO]);
+        let args = [a, far.into(), Operand::ZERO, Operand::ZERO];
+        self.emit(Op::Int { d, op: IntOp::Add, width, args });
         Ok(())
     }
 
