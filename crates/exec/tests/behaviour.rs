@@ -91,6 +91,23 @@ fn reserved_shared_memory() {
     assert_eq!(words(&report), [7, 9, 0, 0]);
 }
 
+/// Bytes of addresses in first values, each chosen by a mask.
+#[test]
+fn bytes_of_addresses() {
+    let each: Vec<String> = (0..8).map(|byte| format!("{:#x}(foo)", 0xffu64 << (8 * byte))).collect();
+    let variables = format!(
+        ".global .u32 foo[2] = {{42, 43}};\n.global .align 8 .u8 all[8] = {{{}}};\n\
+         .global .align 4 .u8 some[] = {{0xff(generic(foo)), 0xff00(foo+4), 3, 0xff(generic(foo)+260)}};\n.visible .entry",
+        each.join(", ")
+    );
+    let body = "ld.global.u64 %rd4, [all]; ld.u32 %r6, [%rd4+4]; ld.global.u32 %r7, [some]; mov.u64 %rd5, foo;\n\
+                cvt.u32.u64 %r8, %rd5; st.global.v4.u32 [%rd1], {%r6, %r7, %r8, %r6};";
+    let report = run_module(&module(body).replace(".visible .entry", &variables), 4, 1, 1, Options::default()).unwrap();
+    let address = words(&report)[2];
+    let some = [address as u8, ((address + 4) >> 8) as u8, 3, (address + 260) as u8];
+    assert_eq!(words(&report)[..2], [43, u32::from_le_bytes(some)]);
+}
+
 #[test]
 fn the_error_of_the_lowest_block_whoever_was_first() {
     let body = "setp.lt.u32 %p1, %r2, 90; @%p1 bra GOOD; mov.u64 %rd3, 16;\nGOOD: st.global.u32 [%rd3], %r4;";

@@ -361,7 +361,9 @@ pub struct Relocation {
     pub variable: u32,
     /// Plus this.
     pub addend: i64,
-    /// In 4 or 8 bytes.
+    /// How many bits of the address are left out below.
+    pub shift: u8,
+    /// In so many bytes: 1, 2, 4 or 8.
     pub bytes: u8,
 }
 

@@ -265,8 +265,8 @@ impl GlobalMemory {
         for (variable, words) in variables.iter().zip(&mut self.words[first..]) {
             for relocation in &variable.relocations {
                 let address = addresses.get(relocation.variable as usize).copied().unwrap_or(0);
-                let value = address.wrapping_add(relocation.addend as u64);
-                let bytes = if relocation.bytes == 8 { 8 } else { 4 };
+                let value = address.wrapping_add(relocation.addend as u64) >> relocation.shift;
+                let bytes = u64::from(relocation.bytes.clamp(1, 8));
                 let fits = relocation.offset % bytes == 0 && relocation.offset.saturating_add(bytes) <= variable.size;
                 if fits {
                     write_element(words, relocation.offset, bytes as u32, value);

@@ -240,7 +240,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         ty: Type,
         strides: &[u64],
         at: u64,
-        operand: &Operand<'a>,
+        operand: &'m Operand<'a>,
         variable: &Variable<'a>,
     ) -> Result<()> {
         if let OperandKind::Vector(items) = operand.kind {
@@ -255,9 +255,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
         if offset >= LARGEST {
             return Ok(());
         }
-        if let Some((name, addend)) = self.address(operand) {
+        let (shift, pointer) = self.byte_of_address(operand, ty)?;
+        if let Some((name, addend)) = self.address(pointer) {
             if let Some(&code) = self.code_addresses.get(name) {
-                let address = code.wrapping_add_signed(addend);
+                let address = code.wrapping_add_signed(addend) >> shift;
                 values.put(offset, &address.to_le_bytes()[..bytes.min(8) as usize]);
                 return Ok(());
             }
@@ -267,7 +268,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 return Err(Finding::error(UNSUPPORTED, operand.span.place(), message));
             };
             values.put(offset, &[0; 8][..bytes.min(8) as usize]);
-            values.relocations.push(Relocation { offset, variable: *index, addend, bytes: bytes as u8 });
+            values.relocations.push(Relocation { offset, variable: *index, addend, shift, bytes: bytes as u8 });
             return Ok(());
         }
         let constant = evaluate(self.module, operand)?;
@@ -281,6 +282,22 @@ impl<'m, 'a> Lowering<'m, 'a> {
         };
         values.put(offset, &bits.to_le_bytes()[..bytes.min(8) as usize]);
         Ok(())
+    }
+
+    /// `0xff00(x)`: how far the byte is up that the mask leaves of an address, and the address. Any other value is whole.
+    fn byte_of_address(&self, operand: &'m Operand<'a>, ty: Type) -> Result<(u8, &'m Operand<'a>)> {
+        let OperandKind::Apply(items) = operand.kind else { return Ok((0, operand)) };
+        let [mask, pointer] = self.module.operands(items) else { return Ok((0, operand)) };
+        if !matches!(mask.kind, OperandKind::Number(_)) {
+            return Ok((0, operand));
+        }
+        let bits = evaluate(self.module, mask)?.bits_as(".u64").unwrap_or(0);
+        let shift = bits.trailing_zeros();
+        if ty.bits == 8 && shift % 8 == 0 && bits.checked_shr(shift) == Some(0xff) {
+            return Ok((shift as u8, pointer));
+        }
+        let message = "the mask of an address leaves one byte of it, of the eight, to an element of 8 bits".to_owned();
+        Err(Finding::error(MALFORMED, operand.span.place(), message))
     }
 
     /// `x`, `generic(x)`, `x + 4`.
