@@ -208,3 +208,19 @@ fn what_is_refused() {
     assert!(lower(64, "alloca.u64 %x1, 8, 8388608;").is_ok());
     assert!(lower(32, "alloca.u64 %x1, 8;").unwrap_err().contains("`alloca.u64` cannot be run"));
 }
+
+/// An alias is the function: in calls, in its own calls of itself, and as an address.
+#[test]
+fn functions_by_another_name() {
+    let functions = ".func (.reg .b32 o) g(.reg .b32 x);\n.func (.reg .b32 o) f(.reg .b32 x)\n{\n\
+        .reg .pred p; .reg .b32 t; mov.u32 o, 7; setp.eq.u32 p, x, 0; @p ret; sub.u32 t, x, 1;\n\
+        call (t), g, (t); add.u32 o, t, 3; ret;\n}\n.alias g, f;\n\
+        .func (.reg .b32 o) twice(.reg .b32 x);\n.func (.reg .b32 o) double(.reg .b32 x) { add.u32 o, x, x; ret; }\n\
+        .alias twice, double;";
+    let address = "mov.u64 %x1, g; P: .callprototype (.reg .b32 _) _ (.reg .b32 _); call (%r2), %x1, (%r1), P;";
+    let n = each(|thread| thread % 9);
+    for body in ["call (%r2), g, (%r1);", address] {
+        assert_eq!(run(functions, body, n, 16 << 10).unwrap(), n.map(|n| 7 + 3 * n), "{body}");
+    }
+    assert_eq!(run(functions, "call (%r2), twice, (%r1);", n, 16 << 10).unwrap(), n.map(|n| 2 * n));
+}

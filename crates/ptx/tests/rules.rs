@@ -224,6 +224,21 @@ fn a_module_says_its_version_and_target() {
     );
 }
 
+/// An alias is a function, of one that is declared before it.
+#[test]
+fn an_alias_names_a_function() {
+    let codes = |function: &str| -> Vec<(&'static str, bool)> {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.func f() {{ ret; }}\n.func g();\n.alias g, {function};\n\
+             .visible .entry k() {{ call g; ret; }}\n"
+        );
+        let found = check_text(&text, &Options::default());
+        found.iter().map(|finding| (finding.code, finding.message.contains(&format!("`{function}`")))).collect()
+    };
+    assert_eq!(codes("f"), []);
+    assert_eq!(codes("h"), [("PTX0031", true)]);
+}
+
 /// With `.address_size 64` an address in global memory, or in any, has 64 bits; in shared memory it may have 32.
 #[test]
 fn a_narrow_address_is_refused_where_addresses_are_wide() {

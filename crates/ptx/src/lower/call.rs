@@ -48,7 +48,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if function.body.is_none() {
             return self.external(name, results, arguments);
         }
-        if self.lowering.recursive.contains(name) || self.calls.len() >= DEEPEST {
+        if self.lowering.recursive.contains(function.name) || self.calls.len() >= DEEPEST {
             return self.only_if(|body| body.call_routine(function, results, arguments));
         }
         self.only_if(|body| body.inline(function, results, arguments))

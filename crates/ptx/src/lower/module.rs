@@ -73,6 +73,17 @@ fn files<'a>(module: &Module<'a>) -> HashMap<u32, &'a str> {
     named.collect()
 }
 
+/// Both names of each `.alias`.
+pub(super) fn aliases<'a>(module: &Module<'a>) -> impl Iterator<Item = [&'a str; 2]> {
+    module.items.iter().filter_map(|item| match item {
+        Item::Directive(directive) if directive.name == ".alias" => match module.operands(directive.operands) {
+            [alias, function] => Some([alias.name()?, function.name()?]),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
 impl<'m, 'a> Lowering<'m, 'a> {
     /// A module's variables, and what is wrong with them.
     pub(super) fn new(module: &'m Module<'a>, settings: &Settings<'m>) -> (Lowering<'m, 'a>, Vec<Finding>) {
@@ -108,6 +119,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
         for function in module.functions() {
             if function.body.is_some() || !lowering.functions.contains_key(function.name) {
                 lowering.functions.insert(function.name, function);
+            }
+        }
+        // A declaration that an alias gives a body.
+        for [alias, function] in aliases(module) {
+            if let Some(&function) = lowering.functions.get(function)
+                && lowering.functions.get(alias).is_some_and(|declared| declared.body.is_none())
+            {
+                lowering.functions.insert(alias, function);
             }
         }
         lowering.look_at_spellings();
@@ -257,7 +276,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
         let (shift, pointer) = self.byte_of_address(operand, ty)?;
         if let Some((name, addend)) = self.address(pointer) {
-            if let Some(&code) = self.code_addresses.get(name) {
+            if let Some(code) = self.code_address(name) {
                 let address = code.wrapping_add_signed(addend) >> shift;
                 values.put(offset, &address.to_le_bytes()[..bytes.min(8) as usize]);
                 return Ok(());

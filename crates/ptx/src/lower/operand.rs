@@ -56,12 +56,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     }
                     Some(Entity::Vector(..)) => Err(self.malformed(format!("`{name}` is a vector"))),
                     Some(_) => self.address_of(name, ty),
-                    None if self.lowering.functions.contains_key(name) => {
-                        match self.lowering.code_addresses.get(name) {
-                            Some(&address) => Ok(Operand::Imm(address)),
-                            None => Err(self.unsupported(format!("the address of `{name}`, which has no body,"))),
-                        }
-                    }
+                    None if self.lowering.functions.contains_key(name) => match self.lowering.code_address(name) {
+                        Some(address) => Ok(Operand::Imm(address)),
+                        None => Err(self.unsupported(format!("the address of `{name}`, which has no body,"))),
+                    },
                     None if name.starts_with('%') => Err(self.unsupported(format!("special register `{name}`"))),
                     None => Err(self.malformed(format!("`{name}` is not declared"))),
                 }

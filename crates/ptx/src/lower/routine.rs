@@ -6,6 +6,7 @@
 //! are known, each call stores the registers that are read after it and that some such function writes, and loads them
 //! again afterwards.
 
+use super::module::aliases;
 use super::{Body, Draft, Entity, Lowering, Result, aligned};
 use crate::ast::{Function, Operand as Written, OperandKind, Space, Statement, Variable};
 use crate::scopes::Scopes;
@@ -443,9 +444,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
     pub(super) fn look_at_calls(&mut self) {
         let mut others: HashMap<&'a str, usize> = HashMap::new();
         for operand in &self.module.operands {
-            if let Some(name) = operand.name().filter(|name| self.functions.contains_key(name)) {
-                *others.entry(name).or_default() += 1;
+            if let Some(function) = operand.name().and_then(|name| self.functions.get(name)) {
+                *others.entry(function.name).or_default() += 1;
             }
+        }
+        for function in aliases(self.module).flatten().filter_map(|name| self.functions.get(name)) {
+            others.entry(function.name).and_modify(|count| *count -= 1);
         }
         let mut callees: HashMap<&'a str, Vec<&'a str>> = HashMap::new();
         for function in self.module.functions() {
@@ -502,6 +506,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
         let operands = self.module.operands(instruction.operands);
         let mut names = operands.iter().filter(|operand| !matches!(operand.kind, OperandKind::List(_)));
         let name = names.next()?.name().filter(|_| instruction.opcode == "call")?;
-        self.functions.contains_key(name).then_some(name)
+        self.functions.get(name).map(|function| function.name)
+    }
+
+    /// The address of a function that has one.
+    pub(super) fn code_address(&self, name: &str) -> Option<u64> {
+        let function = self.functions.get(name)?;
+        self.code_addresses.get(function.name).copied()
     }
 }

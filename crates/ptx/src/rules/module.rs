@@ -157,8 +157,13 @@ impl<'a> Check<'_, 'a> {
             }
             Item::Function(function) => self.function(function),
             Item::Directive(directive) if directive.name == ".alias" => {
-                if let Some(name) = self.module.operands(directive.operands).first().and_then(Operand::name) {
-                    self.scopes.declare(name, super::Entity::Function);
+                let mut names =
+                    self.module.operands(directive.operands).iter().filter_map(|name| Some((name.name()?, name)));
+                if let Some((alias, _)) = names.next() {
+                    if let Some((function, operand)) = names.next() {
+                        self.declared_name(function, operand.span);
+                    }
+                    self.scopes.declare(alias, super::Entity::Function);
                 }
             }
             _ => {}
