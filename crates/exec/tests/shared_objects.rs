@@ -130,7 +130,10 @@ fn what_is_not_defined() {
     fails("mbarrier.init.shared.b64 [bar], 0;", "for 1 to 1048575 arrivals");
     fails("mov.u32 %r6, 1048576; mbarrier.init.shared.b64 [bar], %r6;", "for 1 to 1048575 arrivals");
     let init = "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 1; bar.warp.sync -1;";
-    fails(&format!("{init} @%p1 mbarrier.arrive.shared.b64 %rd7, [bar], 2;"), "2 arrivals at a barrier object");
+    fails(
+        &format!("{init} @%p1 mbarrier.arrive.shared.b64 %rd7, [bar], 2;"),
+        "more arrivals at a barrier object than it waits for",
+    );
     fails("mov.u32 %r6, 9; cp.async.ca.shared.global [sm], [%rd1], 8, %r6;", "`src-size` is larger");
     fails("cp.async.ca.shared.global [sm], [%rd1], 4, 5;", "`src-size` is larger");
     fails("mapa.shared::cluster.u32 %r6, sm, 5; ld.shared::cluster.u32 %r7, [%r6];", "outside the shared memory");

@@ -515,6 +515,8 @@ pub enum Op {
     Trap {
         /// Why.
         message: String,
+        /// The program asks for it. Otherwise what it does there is undefined, and a translation need not end the launch.
+        is_asked_for: bool,
     },
     /// The thread ends here.
     Exit,

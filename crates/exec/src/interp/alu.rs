@@ -41,7 +41,7 @@ impl<'a> Interpreter<'a> {
             Op::Special { d, special } => self.special(*d, *special),
             Op::Barrier { kind, id, count } => return self.barrier(split, *kind, *id, *count),
             Op::Exit => return Ok(StepOutcome::Exited),
-            Op::Trap { message } => {
+            Op::Trap { message, .. } => {
                 let lane = self.first_active().unwrap_or(0);
                 return Err(Fault::at(FaultKind::Trap, lane, message.clone()));
             }

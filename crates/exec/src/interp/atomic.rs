@@ -1,6 +1,6 @@
 //! Atomics: lane after lane, in the order of their numbers.
 
-use super::fault::{Fault, FaultKind, Outcome};
+use super::fault::Outcome;
 use super::interpreter::Interpreter;
 use super::races::Atomicity;
 use super::register::{Lane, with_lane};
@@ -42,13 +42,6 @@ impl Interpreter<'_> {
             let found = Self::resolve(space, address).0;
             let kind = in_space(kind, found);
             let [value, swapped] = [1, 2].map(|operand| self.wide[operand][lane]);
-            if kind == AtomicKind::Arrive {
-                let [pending, arriving] = [old, value].map(|counts| counts & (arrival::EXPECTED - 1));
-                if arriving > pending {
-                    let message = format!("{arriving} arrivals at a barrier object that waits for {pending}");
-                    return Err(Fault::at(FaultKind::Trap, lane, message));
-                }
-            }
             let mut new = match double_nan(kind, found, old, value) {
                 Some(nan) => nan,
                 None => combine(&profile, kind, bytes * 8, old, value, swapped),

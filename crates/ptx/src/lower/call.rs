@@ -105,7 +105,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.end(Terminator::Jump(join));
         }
         self.current = nowhere;
-        self.emit(Op::Trap { message: "the address called is that of no such function".to_owned() });
+        let message = "the address called is that of no such function".to_owned();
+        self.emit(Op::Trap { message, is_asked_for: true });
         self.start(join);
         Ok(())
     }
@@ -130,7 +131,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             // What is given back is not given away again.
             ("free", [_]) => Ok(()),
             ("__assertfail" | "__assert_fail", _) => {
-                self.emit(Op::Trap { message: "an assertion failed".to_owned() });
+                self.emit(Op::Trap { message: "an assertion failed".to_owned(), is_asked_for: true });
                 Ok(())
             }
             _ => Err(self.unsupported(format!("the call of `{name}`, which has no body"))),

@@ -87,7 +87,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (count, otherwise) = (targets.len(), body.new_block());
             body.end(Terminator::Switch { index, targets, otherwise });
             body.current = otherwise;
-            body.emit(Op::Trap { message: format!("the index is none of the {count} targets'") });
+            let message = format!("the index is none of the {count} targets'");
+            body.emit(Op::Trap { message, is_asked_for: false });
             body.after(Terminator::Exit);
             Ok(())
         })

@@ -73,7 +73,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let named = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), lane, Operand::Imm(lanes));
             astray = self.int(IntOp::And, Width::Pred, [astray.into(), named.into(), Operand::ZERO]);
         }
-        self.trap_where(astray, "the address of a row is not a multiple of 16, its size".to_owned());
+        self.trap_where(astray, "the address of a row is not a multiple of 16, its size".to_owned(), false);
     }
 
     /// `movmatrix`: the matrix that the lanes hold, transposed.

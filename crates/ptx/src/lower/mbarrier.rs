@@ -48,11 +48,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ".pending_count" => {
                 let state = self.value_at(inst, 1, Type::B64)?;
                 let d = self.exact(self.operand_at(inst, 0)?, Type::U32)?;
-                let low = self.fresh(Width::B32);
-                self.emit_always(Op::Extract { d: low, a: state, width: Width::B64, shift: 0 });
-                let mask = Operand::Imm(arrival::EXPECTED - 1);
-                let args = [low.into(), mask, Operand::ZERO, Operand::ZERO];
-                self.emit(Op::Int { d, op: IntOp::And, width: Width::B32, args });
+                let a = self.pending(state).into();
+                self.emit(Op::Move { d, a });
                 Ok(())
             }
             _ => Err(self.refuse(inst)),
@@ -75,8 +72,25 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let mut numbers = vec![(count, arrival::PENDING)];
         numbers.extend(drops.then_some((count, arrival::EXPECTED)));
         numbers.extend(given.filter(|_| expects).map(|bytes| (bytes, EXPECTED_BYTES)));
-        self.arrive(object, state, &numbers);
+        let before = state.unwrap_or_else(|| self.fresh(Width::B64));
+        self.arrive(object, Some(before), &numbers);
+        self.trap_too_many(before, count);
         Ok(())
+    }
+
+    /// Ends the launch where the object has not waited for so many arrivals.
+    fn trap_too_many(&mut self, before: Reg, count: Operand) {
+        let pending = self.pending(before.into());
+        let of = Comparand::Unsigned(Width::B32);
+        let exceeds = self.compare(Comparison::Gt, of, count, pending.into());
+        self.trap_where(exceeds, "more arrivals at a barrier object than it waits for".to_owned(), false);
+    }
+
+    /// The arrivals that an object waits for.
+    fn pending(&mut self, object: Operand) -> Reg {
+        let low = self.fresh(Width::B32);
+        self.emit_always(Op::Extract { d: low, a: object, width: Width::B64, shift: 0 });
+        self.word(IntOp::And, low.into(), Operand::Imm(arrival::EXPECTED - 1))
     }
 
     /// Takes numbers off the object, each in units of a field; bytes that are expected are taken off negatively.
@@ -149,7 +163,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn copy_arrives(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let object = self.object(inst, 0)?;
         if inst.has(".noinc") {
-            self.arrive(object, None, &[(Operand::Imm(1), arrival::PENDING)]);
+            let (before, one) = (self.fresh(Width::B64), Operand::Imm(1));
+            self.arrive(object, Some(before), &[(one, arrival::PENDING)]);
+            self.trap_too_many(before, one);
         }
         Ok(())
     }

@@ -194,7 +194,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return;
         }
         let pred = self.is_not_of_16(number, width);
-        self.trap_where(pred, message.to_owned());
+        self.trap_where(pred, message.to_owned(), false);
     }
 
     /// Whether a number is no multiple of 16.
@@ -209,11 +209,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return;
         }
         let pred = self.compare(Comparison::Ge, Comparand::Unsigned(Width::B32), word, Operand::Imm(limit));
-        self.trap_where(pred, message.to_owned());
+        self.trap_where(pred, message.to_owned(), false);
     }
 
     /// Ends the launch where a predicate holds and the instruction runs.
-    pub(super) fn trap_where(&mut self, mut pred: Reg, message: String) {
+    pub(super) fn trap_where(&mut self, mut pred: Reg, message: String, is_asked_for: bool) {
         let guard = self.guard.take();
         if let Some(Guard { pred: runs, expected }) = guard {
             let not = |body: &mut Self| body.int(IntOp::Not, Width::Pred, [runs.into(), Operand::ZERO, Operand::ZERO]);
@@ -221,7 +221,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             pred = self.int(IntOp::And, Width::Pred, [pred.into(), runs.into(), Operand::ZERO]);
         }
         self.guard = Some(Guard { pred, expected: true });
-        self.emit(Op::Trap { message });
+        self.emit(Op::Trap { message, is_asked_for });
         self.guard = guard;
     }
 

@@ -45,7 +45,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// Ends the launch where the predicate holds.
     pub(super) fn trap_full_stack(&mut self, full: Reg, why: &str) {
         let message = format!("the stack of {} bytes is full: {why}", self.lowering.settings.stack_bytes);
-        self.trap_where(full, message);
+        self.trap_where(full, message, true);
     }
 
     pub(super) fn alloca(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

@@ -351,7 +351,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             Lowering::Call => self.call(inst),
             Lowering::Trap => {
-                self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
+                self.emit(Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true });
                 Ok(())
             }
             Lowering::Allocate => self.alloca(inst),

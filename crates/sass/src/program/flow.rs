@@ -413,7 +413,8 @@ impl Flow<'_, '_> {
         self.steps += targets.len();
         let mut otherwise = self.push_block();
         let message = "a jump by a register leads to none of its targets".to_owned();
-        self.body.kernel.blocks[otherwise].instructions = vec![Step::new(Op::Trap { message }, loc)];
+        self.body.kernel.blocks[otherwise].instructions =
+            vec![Step::new(Op::Trap { message, is_asked_for: true }, loc)];
         for (distance, place) in targets.into_iter().rev() {
             let then = self.block(place);
             let number = self.push_block();

@@ -118,7 +118,7 @@ impl Body<'_> {
 
     fn unreachable(&mut self) -> Result<()> {
         let message = "OpUnreachable is reached".to_owned();
-        self.emit(roundonce_ir::Op::Trap { message });
+        self.emit(roundonce_ir::Op::Trap { message, is_asked_for: true });
         self.end(roundonce_ir::Terminator::Exit);
         Ok(())
     }

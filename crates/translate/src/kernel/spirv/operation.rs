@@ -120,8 +120,10 @@ impl Body<'_> {
             }
             Op::Atomic { .. } => self.atomic(op)?,
             Op::Exit => self.leave("OpReturn"),
-            Op::Trap { message } => {
-                self.lose(&rules::TRAP, &format!("`{message}` ends the launch, which no kernel of OpenCL can"));
+            Op::Trap { message, is_asked_for } => {
+                if *is_asked_for {
+                    self.lose(&rules::TRAP, &format!("`{message}` ends the launch, which no kernel of OpenCL can"));
+                }
                 self.leave("OpUnreachable");
             }
             Op::Unsupported { message, .. } => return Err(message.clone()),
