@@ -1,13 +1,11 @@
 //! An instruction, and its evaluation over columns.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use roundonce::arith::{Format, Rounding};
 use roundonce::array::{Operand, PART, Results, eval_into};
+use roundonce::exec::Threads;
 use roundonce::isa::convert;
 use roundonce::{Finding, Profile, ProfileChoice, Target, Value, conversion, integer, parse_sm};
 
@@ -231,12 +229,9 @@ pub(crate) fn over_columns<'py>(
         Results::U32(slice) => slice.len(),
         Results::U64(slice) => slice.len(),
     };
-    let pool = if length > PART { Some(pool()?) } else { None };
     let operands = operands.as_slice();
-    let evaluated = py.detach(|| match pool {
-        Some(pool) => pool.install(|| work(operands, results)),
-        None => work(operands, results),
-    });
+    let evaluate = || work(operands, results);
+    let evaluated = if length > PART { on_pool(py, evaluate)? } else { py.detach(evaluate) };
     evaluated.map_err(|finding| error::of_finding(py, &finding))
 }
 
@@ -253,20 +248,10 @@ fn name(format: Format) -> &'static str {
     format.name().unwrap_or("?")
 }
 
-/// This process's threads. A process that was forked has its parent's memory but none of its threads: it starts its
-/// own, and leaves the parent's pool alone. Called with the interpreter held, as forks are made: no other thread has the
-/// lock then.
-fn pool() -> PyResult<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    if let Some((owner, pool)) = &*known
-        && *owner == process
-    {
-        return Ok(Arc::clone(pool));
-    }
-    let pool = ThreadPoolBuilder::new().build().map_err(|problem| PyValueError::new_err(problem.to_string()))?;
-    let pool = Arc::new(pool);
-    std::mem::forget(known.replace((process, Arc::clone(&pool))));
-    Ok(pool)
+/// Does work on this process's threads, the interpreter free meanwhile: what the front door does side by side goes to them.
+/// They are not those of runs, which may have all of theirs for long.
+pub(crate) fn on_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    static THREADS: Threads = Threads::new();
+    let pool = THREADS.pool().map_err(|problem| PyValueError::new_err(problem.to_string()))?;
+    Ok(py.detach(|| pool.install(work)))
 }

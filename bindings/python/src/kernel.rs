@@ -20,7 +20,7 @@ use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, an
 use roundonce::{Profile, sass};
 
 use crate::error;
-use crate::evaluate::{profile, unusable};
+use crate::evaluate::{on_pool, profile, unusable};
 use crate::interrupt::interruptible;
 use crate::report::{Report as Told, named, report};
 
@@ -341,7 +341,7 @@ impl Asked<'_> {
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),
             (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
         };
-        let ready = py.detach(|| Ready::read(source, &choice));
+        let ready = on_pool(py, || Ready::read(source, &choice))?;
         ready.map_err(|refusal| error::of_module(py, name, text, &refusal))
     }
 

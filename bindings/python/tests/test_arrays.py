@@ -1,6 +1,5 @@
 """Types, shapes, strides, memory and threads."""
 
-import multiprocessing
 import pathlib
 import threading
 import time
@@ -321,24 +320,6 @@ def runs_beside_an_evaluation():
     start, end = window
     quarter = (end - start) / 4
     return any(start + quarter < tick < end - quarter for tick in ticks)
-
-
-def evaluate_in_child(queue):
-    x = np.full(200_000, 1.5, np.float32)
-    queue.put(float(roundonce.eval(FMA, x, x, x)[-1]))
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own():
-    evaluate_in_child(multiprocessing.SimpleQueue())
-    context = multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
-    child = context.Process(target=evaluate_in_child, args=(queue,))
-    child.start()
-    child.join(60)
-    alive = child.is_alive()
-    child.kill()
-    assert not alive and queue.get() == 3.75
 
 
 def misaligned(values):

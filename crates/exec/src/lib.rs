@@ -18,6 +18,6 @@ pub use interp::{
 pub use kernel::{Buffer, Image, ImageUse, StopSignal, element_formats, image_parameters};
 pub use launch::{
     Accesses, Against, Arg, Bytes, Conflict, Contract, Difference, Engine, Launch, Options, Part, ROUNDING_FACTOR,
-    Report, RunError, SPREAD, ShadowReport, conflict,
+    Report, RunError, SPREAD, ShadowReport, Threads, conflict,
 };
 pub use roundonce_functions::Breadth;

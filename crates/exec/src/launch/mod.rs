@@ -11,6 +11,7 @@ mod bytes;
 mod footprint;
 mod marks;
 mod part;
+mod pool;
 mod shadow;
 mod workers;
 
@@ -18,6 +19,7 @@ pub use accesses::{Accesses, Conflict, conflict};
 pub use api::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
 pub use bytes::Bytes;
 pub use part::Part;
+pub use pool::Threads;
 pub use shadow::{Against, ROUNDING_FACTOR, SPREAD, ShadowReport};
 
 use crate::interp::{Digests, Exceptions, FaultKind, Stats};
@@ -129,6 +131,9 @@ fn decoded<'p>(program: &'p Program, kernel: &'p Kernel, options: &Options) -> D
     DecodedKernel::new(program, kernel, options.profile, compiles)
 }
 
+/// The workers of all launches.
+static THREADS: Threads = Threads::new();
+
 /// How many workers a launch has.
 fn workers(code: &DecodedKernel<'_>, sizes: &Sizes, options: &Options) -> usize {
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
@@ -137,7 +142,7 @@ fn workers(code: &DecodedKernel<'_>, sizes: &Sizes, options: &Options) -> usize 
     if wanted <= 1 || options.observed().any() || code.communication().is_some() {
         1
     } else {
-        wanted.min(4 * rayon::current_num_threads())
+        THREADS.pool().map_or(1, |pool| wanted.min(4 * pool.current_num_threads()))
     }
 }
 
@@ -147,9 +152,10 @@ fn execute(
     memory: &mut GlobalMemory,
     workers: usize,
 ) -> Result<Stats, RunError> {
-    match workers {
-        1 => workers::run_serial(code, config, memory),
-        _ => workers::run_parallel(code, config, memory, workers),
+    // One worker needs no pool, and some machines have none.
+    match if workers > 1 { THREADS.pool().ok() } else { None } {
+        None => workers::run_serial(code, config, memory),
+        Some(pool) => workers::run_parallel(code, config, memory, (pool, workers)),
     }
 }
 

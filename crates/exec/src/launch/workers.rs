@@ -5,6 +5,7 @@ use super::arguments::GlobalMemory;
 use crate::interp::{Fault, Interpreter, Parked, Progress, Stats};
 use crate::kernel::{DecodedKernel, Global, LANES, LaunchConfig, SegmentWords};
 use crate::native::{CodeCache, LaunchConstants};
+use rayon::ThreadPool;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -179,13 +180,13 @@ enum SharedSegment {
     Atomic(Vec<AtomicU32>),
 }
 
-/// The batches among several threads. Segments that may be written are atomics (each access is a plain load or store of the
-/// machine); the others are read-only.
+/// The batches among several workers on the threads of a pool. Segments that may be written are atomics (each access is a
+/// plain load or store of the machine); the others are read-only.
 pub(super) fn run_parallel(
     code: &DecodedKernel<'_>,
     config: &LaunchConfig,
     memory: &mut GlobalMemory,
-    workers: usize,
+    (pool, workers): (&ThreadPool, usize),
 ) -> Result<Stats, RunError> {
     let launch = LaunchConstants { code, config };
     let code_cache = CodeCache::new(&launch);
@@ -239,7 +240,7 @@ pub(super) fn run_parallel(
     };
     // The threads are those of a pool: starting one costs more than many launches take.
     let (sender, all_stats) = mpsc::channel();
-    rayon::in_place_scope(|scope| {
+    pool.in_place_scope(|scope| {
         for _ in 1..workers {
             let sender = sender.clone();
             scope.spawn(move |_| {
