@@ -53,6 +53,19 @@ def test_the_other_byte_order():
     same(out.astype("<f4"), roundonce.eval(FMA, x, x, x))
 
 
+def test_bits_of_the_other_byte_order():
+    x = np.float32([1.0, 1.5])
+    swapped = x.astype(">f4")
+    same(swapped, x)
+    assert roundonce.testing.bits(swapped) == x and roundonce.testing.bits(x) == swapped
+    [count, first] = roundonce.testing.differences(swapped, np.nextafter(x, np.float32(9)).astype(">f4"))
+    assert count.startswith("2 of 2") and "got 0x3f800000 1.0, want 0x3f800001" in first and "1 ulp apart" in first
+    with pytest.raises(AssertionError, match="0x3fc00000 1.5, want 0x3fc00001 .* 1 ulp apart"):
+        same(swapped[1:], np.nextafter(x[1:], np.float32(9)))
+    with pytest.raises(AssertionError, match="types differ: got float32, want float64"):
+        same(swapped, x.astype(">f8"))
+
+
 def test_single_values():
     result = roundonce.eval(FMA, "0x3f800001", "0x3f800001", "0xbf800002")
     assert type(result) is np.float32 and result.view(np.uint32) == 0x28800000
@@ -64,6 +77,24 @@ def test_single_values():
     same(roundonce.eval("mul.f32", 1 + 2**-24, 1.0), np.float32(1))
     same(roundonce.eval(FMA, float("nan"), 1.0, 1.0).view(np.uint32), np.uint32(0x7FFFFFFF))
     same(roundonce.eval("add.f64", 2**53 + 1, 0), np.float64(2**53))
+
+
+def test_integers_of_more_digits_than_python_writes():
+    for sign in (1, -1):
+        same(roundonce.fma(sign * 10**5000, 1.0, 1.0), np.float64(sign * np.inf))
+        report = roundonce.why("a + 1", a=sign * 10**5000, saw=sign * float("inf"))
+        assert report.data["seen"][0]["explanations"]
+    with pytest.raises(roundonce.Error, match="1e400"):
+        roundonce.eval("mad.lo.u32", 10**5000, 1, 1)
+
+
+def test_single_values_in_the_type_asked_for():
+    for result in (
+        roundonce.fma(1.5, 2, "0x3f80", dtype=ml_dtypes.bfloat16),
+        roundonce.add(1.5, 2.5, dtype=ml_dtypes.bfloat16),
+    ):
+        assert type(result) is ml_dtypes.bfloat16 and result == 4
+    assert type(roundonce.fma(1.5, 2, 1, dtype=">f4")) is np.float32 and roundonce.fma(1.5, 2, 1, dtype=">f4") == 4
 
 
 def test_broadcasting():

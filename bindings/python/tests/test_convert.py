@@ -64,6 +64,15 @@ def test_random_bits():
         assert code == below + (exact + gap * Fraction(int(random), 2**16) >= values[below + 1])
 
 
+def test_the_other_byte_order():
+    codes = np.arange(0x7F, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
+    found = roundonce.convert(codes, ">f2")
+    assert found.dtype == np.dtype(">f2") and (found == codes.astype(np.float16)).all()
+    x = np.float32([1.1, 1000.0])
+    narrow = ml_dtypes.float8_e4m3fn
+    assert (roundonce.convert(x.astype(">f4"), narrow) == roundonce.convert(x, narrow)).all()
+
+
 def test_mistakes():
     x = np.float32([1.0])
     with pytest.raises(ValueError, match="needs `random`"):

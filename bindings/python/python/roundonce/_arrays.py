@@ -40,6 +40,28 @@ def as_array(value: Any) -> np.ndarray:
     return np.asarray(value)
 
 
+def native(array: np.ndarray) -> np.ndarray:
+    """The same numbers in this machine's byte order."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def little(array: np.ndarray) -> np.ndarray:
+    """The same numbers one after the other, their lowest bytes first."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+
+
+def element_of(dtype: np.dtype) -> str:
+    """What an element is, whatever its byte order: NumPy's letter and bytes, or the name of another library's type."""
+    return dtype.name if dtype.kind == "V" else dtype.str.lstrip("<>|=")
+
+
+def decimal(number: Union[int, float]) -> str:
+    """The digits of a number. Python writes no integer of very many; one of more than 400 is beyond every type as it is."""
+    if isinstance(number, int) and abs(number) >= 10**400:
+        return "-1e400" if number < 0 else "1e400"
+    return repr(number)
+
+
 def is_single(value: Any) -> bool:
     """Whether it is a Python number or text, without a type of its own."""
     return isinstance(value, (str, int, float)) and not isinstance(value, (bool, np.generic))
@@ -90,16 +112,13 @@ def column(instruction: Instruction, format: str, what: str, array: np.ndarray) 
     """An array as a column: a view of the same memory where that can be, a copy of what is not aligned."""
     lanes = instruction.lanes
     dtype = array.dtype
-    if not dtype.isnative:
-        array = array.astype(dtype.newbyteorder("="))
-    array = np.require(array, requirements="A")
-    native = array.dtype
+    array = np.require(native(array), requirements="A")
     packed, component = accepted(format, lanes)
     bits = _UNSIGNED[_WIDTH[format]]
-    if native in packed:
+    if array.dtype in packed:
         last = np.ascontiguousarray(array).reshape(array.shape + (1,))
         return Column(last.view(bits), array.shape, dtype, True)
-    if native in component or format_of(native) == format:
+    if array.dtype in component or format_of(array.dtype) == format:
         if lanes == 1:
             return Column(array.view(bits), array.shape, dtype, False)
         if array.ndim and array.shape[-1] == lanes:
@@ -130,7 +149,7 @@ def operand(instruction: Instruction, index: int, value: Any) -> Column:
         if isinstance(value, float) and instruction.lanes == 1:
             components = [instruction.convert(index, value)]
         elif isinstance(value, str) or instruction.lanes == 1:
-            components = instruction.read(index, str(value))
+            components = instruction.read(index, value if isinstance(value, str) else decimal(value))
         else:
             raise TypeError(_mismatch(instruction, format, what, f"the number {value!r}"))
         bits = np.array(components, _UNSIGNED[_WIDTH[format]])

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import as_array, format_of
+from ._arrays import as_array, format_of, native
 from ._functions import FunctionReport, ask
 from ._native import Error
 from ._reports import Report
@@ -65,7 +65,7 @@ class Difference:
 
 def difference(name: str, place: Optional[Place], one: Any, other: Any, nan_bits: bool = False) -> Optional[Difference]:
     """How two arrays of one type and shape differ; None where they do not. Two NaNs do only by `nan_bits`."""
-    one, other = as_array(one), as_array(other)
+    one, other = native(as_array(one)), native(as_array(other))
     if one.dtype != other.dtype or one.shape != other.shape:
         raise TypeError(
             f"{name}: one side gives {one.dtype.name} of shape {one.shape}, the other {other.dtype.name} of {other.shape}"

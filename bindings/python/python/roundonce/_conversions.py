@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import as_array, flat, is_single
+from ._arrays import as_array, decimal, flat, is_single, native
 from ._convert import format_of_any
 from ._native import Conversion
 
@@ -22,17 +22,17 @@ def _column(instruction: Conversion, index: int, value: Any) -> np.ndarray:
     unsigned = np.dtype(f"uint{bits}")
     if is_single(value):
         # A float as its exact digits: it is rounded once.
-        text = value.hex() if isinstance(value, float) else str(value)
+        text = value.hex() if isinstance(value, float) else value if isinstance(value, str) else decimal(value)
         return np.array(instruction.read(index, text), unsigned)
     array = as_array(value)
-    native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if native.dtype == unsigned:
-        return native
-    if format is not None and format_of_any(native.dtype) == format or _is_bits(native.dtype, bits, count):
+    ours = native(array)
+    if ours.dtype == unsigned:
+        return ours
+    if format is not None and format_of_any(ours.dtype) == format or _is_bits(ours.dtype, bits, count):
         if count == 1:
-            return native.view(unsigned)
-        if native.ndim and native.shape[-1] == count:
-            return _packed(native, bits, count)
+            return ours.view(unsigned)
+        if ours.ndim and ours.shape[-1] == count:
+            return _packed(ours, bits, count)
     raise TypeError(_mismatch(instruction, index, array))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _native
-from ._arrays import Values, as_array, format_of
+from ._arrays import Values, as_array, format_of, native
 
 # ml_dtypes' names: `fn` is for finite, with NaN or without.
 _NARROW = {
@@ -35,13 +35,14 @@ def _format(dtype: np.dtype, what: str) -> str:
 
 def bits_of(array: np.ndarray) -> np.ndarray:
     """The bits of each element, in the order of C."""
-    native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
-    return native.reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+    flat = np.ascontiguousarray(native(array)).reshape(-1)
+    return flat.view(f"uint{8 * flat.dtype.itemsize}").astype(np.uint64)
 
 
 def of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The elements that have these bits."""
-    return bits.astype(f"uint{8 * dtype.itemsize}").view(dtype)
+    # Bits are this machine's numbers: they are brought to another byte order as elements.
+    return bits.astype(f"uint{8 * dtype.itemsize}").view(dtype.newbyteorder("=")).astype(dtype, copy=False)
 
 
 def convert(
@@ -62,8 +63,8 @@ def convert(
     is negative +0.
 
     >>> import ml_dtypes, numpy as np, roundonce
-    >>> roundonce.convert(np.float32([1.1, 1000.0]), ml_dtypes.float8_e4m3fn)
-    array([1.125, 448], dtype=float8_e4m3fn)
+    >>> roundonce.convert(np.float32([1.1, 1000.0]), ml_dtypes.float8_e4m3fn).astype(np.float32)
+    array([  1.125, 448.   ], dtype=float32)
 
     A pair of formats that PTX has no ``cvt`` for is a ValueError, another type of array a TypeError.
     """

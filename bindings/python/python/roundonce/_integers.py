@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import as_array, flat, is_single
+from ._arrays import as_array, decimal, flat, is_single, native
 from ._native import Integer
 
 
@@ -18,7 +18,7 @@ def columns_of(instruction: Integer, operands: tuple) -> List[np.ndarray]:
 
 def _column(instruction: Integer, index: int, value: Any) -> np.ndarray:
     if is_single(value):
-        return np.array(instruction.read(index, str(value)), np.uint64)
+        return np.array(instruction.read(index, value if isinstance(value, str) else decimal(value)), np.uint64)
     array = as_array(value)
     bits, _ = instruction.operand_types[index]
     # The carry flag, as `.cc` gives it.
@@ -33,7 +33,7 @@ def _bits(instruction: Integer, what: str, array: np.ndarray, bits: int) -> np.n
         raise TypeError(
             f"{what} of `{instruction.syntax}` has {bits} bits: expected int{bits} or uint{bits}, found {array.dtype.name}"
         )
-    return array.astype(array.dtype.newbyteorder("="), copy=False).view(f"uint{bits}")
+    return native(array).view(f"uint{bits}")
 
 
 def evaluate(instruction: Integer, columns: List[np.ndarray], shape: Tuple[int, ...], out: Optional[np.ndarray]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _conversions, _integers, _native
-from ._arrays import Values, as_array, format_of
+from ._arrays import Values, as_array, decimal, format_of, little, native
 from ._evaluate import columns_of, floating
 from ._native import Instruction, Integer
 
@@ -157,7 +157,7 @@ def why_of_text(
         saw = {f"saw[{index}]": value for index, value in enumerate(saw if isinstance(saw, (list, tuple)) else [saw])}
     seen = list(saw.values())
     # A Python number is a literal, whose type may be asked for.
-    values = {name: repr(value) if _is_number(value) else value for name, value in values.items()}
+    values = {name: decimal(value) if _is_number(value) else value for name, value in values.items()}
     how = {
         "reassociate": reassociate,
         "any_nan": any_nan,
@@ -280,12 +280,11 @@ def _text(name: str, value: Any) -> str:
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
-    native = array.astype(array.dtype.newbyteorder("="))
-    return f"{int(native.view(f'uint{8 * native.itemsize}')):#0{2 * native.itemsize + 2}x}:{format}"
+    return f"{int(native(array).view(f'uint{8 * array.itemsize}')):#0{2 * array.itemsize + 2}x}:{format}"
 
 
 def _seen(value: Any) -> str:
-    return repr(value) if _is_number(value) else _text("saw", value)
+    return decimal(value) if _is_number(value) else _text("saw", value)
 
 
 def _given(name: str, value: Any) -> Any:
@@ -295,7 +294,7 @@ def _given(name: str, value: Any) -> Any:
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
-    return format, array.shape, array.astype(array.dtype.newbyteorder("<")).tobytes()
+    return format, array.shape, little(array).tobytes()
 
 
 def forms(pattern: str = "") -> List[Dict[str, Any]]:

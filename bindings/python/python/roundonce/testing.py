@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Union
 import numpy as np
 
 from . import _native
-from ._arrays import Values, as_array, column, format_of
+from ._arrays import Values, as_array, column, format_of, native
 from ._evaluate import broadcast, columns_of, floating
 from ._functions import FunctionReport, why_sides
 from ._native import Error, Instruction
@@ -31,7 +31,7 @@ class bits:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, got: Values, expression: Union[str, Callable, None] = None, **values: Values) -> None:
-        self.got = as_array(got)
+        self.got = native(as_array(got))
         self.expression = expression
         self.values = values
 
@@ -52,12 +52,12 @@ class bits:
 
 
 def _wanted(want: Any) -> np.ndarray:
-    return want.got if isinstance(want, bits) else as_array(want)
+    return want.got if isinstance(want, bits) else native(as_array(want))
 
 
 def differences(got: Values, want: Values) -> List[str]:
-    """How the types, the shapes or the bits of two arrays differ; nothing where they do not."""
-    got, want = as_array(got), as_array(want)
+    """How the types, the shapes or the bits of two arrays differ, whatever their byte orders; nothing where they do not."""
+    got, want = native(as_array(got)), native(as_array(want))
     if got.dtype != want.dtype:
         return [f"types differ: got {got.dtype.name}, want {want.dtype.name}"]
     if got.shape != want.shape:
