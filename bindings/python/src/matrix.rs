@@ -16,17 +16,17 @@ fn found(py: Python<'_>, spelling: &str, arch: Option<&str>, profile: &Profile) 
     found.map_err(|finding: Finding| error::of_finding(py, &finding))
 }
 
-/// The types of d, a, b and c, and the target.
+/// The types of d, a, b and c; of scales the type, and how many products share one; and the target.
+type Types = ([&'static str; 4], Option<(&'static str, u32)>, String);
+
+/// These of an instruction.
 #[pyfunction]
 #[pyo3(signature = (spelling, arch=None))]
-pub(crate) fn matrix_types(
-    py: Python<'_>,
-    spelling: &str,
-    arch: Option<&str>,
-) -> PyResult<([&'static str; 4], String)> {
+pub(crate) fn matrix_types(py: Python<'_>, spelling: &str, arch: Option<&str>) -> PyResult<Types> {
     let Matrix { row, target, .. } = found(py, spelling, arch, &Profile::NVIDIA)?;
     let (dot, sum) = (row.dot, |format| Element::Float(format).name());
-    Ok(([sum(dot.d), dot.a.name(), dot.b.name(), sum(dot.c)], target.to_string()))
+    let scale = dot.scale.map(|scale| (scale.format.name(), scale.block));
+    Ok(([sum(dot.d), dot.a.name(), dot.b.name(), sum(dot.c)], scale, target.to_string()))
 }
 
 /// d = a × b + c of matrices of `shape` (M, K, N), each by rows, an element's bits in a `u64`.

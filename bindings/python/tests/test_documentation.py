@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 import roundonce
-from roundonce import _evaluate, _functions, _kernels, _numpy, _reports, testing
+from roundonce import _convert, _evaluate, _functions, _kernels, _matrix, _numpy, _reports, testing
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -20,7 +20,7 @@ def test_pages(page, monkeypatch):
     assert tried and not failed
 
 
-@pytest.mark.parametrize("module", [roundonce, _evaluate, _functions, _kernels, _numpy, _reports, testing])
+@pytest.mark.parametrize("module", [roundonce, _convert, _evaluate, _functions, _kernels, _matrix, _numpy, _reports, testing])
 def test_docstrings(module):
     failed, tried = doctest.testmod(module, extraglobs={"np": np, "roundonce": roundonce})
     assert tried and not failed

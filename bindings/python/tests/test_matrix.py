@@ -73,6 +73,28 @@ def test_scales():
     of_a, of_b = np.uint8([[127, 128], [126, 127]]), np.uint8([[127, 128, 129], [127, 127, 127]])
     expected = 32 * (2.0 ** (of_a[:, :, None].astype(int) + of_b[None] - 254)).sum(1)
     assert (roundonce.mma(mma, a, b, arch="sm_120a", scales=(of_a, of_b)) == expected).all()
+    typed = [np.exp2(bits.astype(np.float32) - 127).astype(ml_dtypes.float8_e8m0fnu) for bits in (of_a, of_b)]
+    assert (roundonce.mma(mma, a, b, arch="sm_120a", scales=typed) == expected).all()
+    for wrong in (of_a.astype(np.float32) - 126, of_a.astype(np.int64), of_a.astype(ml_dtypes.float8_e4m3fn)):
+        with pytest.raises(TypeError, match="the scales of a are .*: expected float8_e8m0fnu or uint8 as bits"):
+            roundonce.mma(mma, a, b, arch="sm_120a", scales=(wrong, of_b))
+    with pytest.raises(ValueError, match=r"the scales of b have the shape \(3, 2\), expected \(2, 3\)"):
+        roundonce.mma(mma, a, b, arch="sm_120a", scales=(of_a, of_b.T))
+    with pytest.raises(ValueError, match="`scales` are 1: expected two arrays"):
+        roundonce.mma(mma, a, b, arch="sm_120a", scales=(of_a,))
+
+
+def test_scales_that_are_floats_without_a_sign():
+    mma = "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue4m3"
+    a, b = np.ones((1, 64), ml_dtypes.float4_e2m1fn), np.ones((64, 1), ml_dtypes.float4_e2m1fn)
+    one, two = (np.full(shape, value, ml_dtypes.float8_e4m3fn) for shape, value in (((1, 4), 1), ((4, 1), 2)))
+    for scales in ((one, two), (one.view(np.uint8), two.view(np.uint8))):
+        assert roundonce.mma(mma, a, b, arch="sm_120a", scales=scales) == 128
+    with pytest.raises(TypeError, match="expected float8_e4m3fn or uint8"):
+        roundonce.mma(mma, a, b, arch="sm_120a", scales=(one.view(ml_dtypes.float8_e8m0fnu), two))
+    half = np.ones((16, 16), np.float16)
+    with pytest.raises(roundonce.Error, match="has no scales"):
+        roundonce.mma(F16, half, half, scales=(one, two))
 
 
 def test_addend():

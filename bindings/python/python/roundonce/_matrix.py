@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from . import _native
 from ._arrays import Values, as_array
 from ._convert import bits_of, format_of_any, of_bits
 
+# ml_dtypes' names of what has a scale's bits; ue4m3 is e4m3 without its sign.
+_SCALES = {"ue8m0": "float8_e8m0fnu", "ue4m3": "float8_e4m3fn"}
 # TF32 has the registers of float32.
 _HOLDS = {"tf32": "f32"}
 _SUMS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
@@ -23,6 +25,24 @@ def _bits(array: Values, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
     if found.ndim != 2:
         raise ValueError(f"{what} has {found.ndim} axes: expected a matrix")
     return found, bits_of(found)
+
+
+def _scales(scales: Any, ty: Optional[Tuple[str, int]], shape: Tuple[int, int, int]) -> List[np.ndarray]:
+    """The bits of the scales of both matrices; of an instruction that has none, none, which it refuses by its rule."""
+    if len(scales) != 2:
+        raise ValueError(f"`scales` are {len(scales)}: expected two arrays, a's and b's")
+    if ty is None:
+        return [np.zeros(0, np.uint64)] * 2
+    (format, block), (m, k, n) = ty, shape
+    bits = []
+    for what, scale, expected in zip("ab", scales, ((m, k // block), (k // block, n))):
+        found = as_array(scale)
+        if found.dtype.name not in ("uint8", _SCALES[format]):
+            raise TypeError(f"the scales of {what} are {found.dtype.name}: expected {_SCALES[format]} or uint8 as bits")
+        if found.shape != expected:
+            raise ValueError(f"the scales of {what} have the shape {found.shape}, expected {expected}")
+        bits.append(bits_of(found))
+    return bits
 
 
 def mma(
@@ -39,19 +59,19 @@ def mma(
 
     `a` is M × K and `b` K × N, arrays of the instruction's types: float16, ml_dtypes.bfloat16, float32 for TF32, float64,
     ml_dtypes' float8_e4m3fn, float8_e5m2 and float4_e2m1fn. K may be several times the instruction's: each result is the
-    addend of the next. Without `c` the sums begin from +0. `scales` are block scales of a's rows and b's columns as bytes:
-    M × blocks and blocks × N. `arch` names the machine, without it the lowest that has the instruction.
+    addend of the next. Without `c` the sums begin from +0. `scales` are block scales of a's rows and b's columns, M × blocks
+    and blocks × N: ml_dtypes' float8_e8m0fnu, of `.ue4m3` float8_e4m3fn, or their bits as uint8. `arch` names the machine, without it the lowest that has the instruction.
 
     >>> import numpy as np, roundonce
     >>> a, b = np.full((1, 8), 2.0 ** -6, np.float16), np.ones((8, 1), np.float16)
     >>> a[0, 0] = b[0, 0] = 1024
     >>> mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
-    >>> roundonce.mma(mma, a, b, arch="sm_80")
-    array([[1048576.]], dtype=float32)
+    >>> roundonce.mma(mma, a, b, arch="sm_80").tolist()
+    [[1048576.0]]
 
     Another type of array is a TypeError, shapes that do not fit a ValueError.
     """
-    (d_type, a_type, b_type, c_type), _ = _native.matrix_types(instruction, arch)
+    (d_type, a_type, b_type, c_type), scale, _ = _native.matrix_types(instruction, arch)
     (a, a_bits), (b, b_bits) = _bits(a, a_type, "a"), _bits(b, b_type, "b")
     (m, k), (inner, n) = a.shape, b.shape
     if inner != k:
@@ -61,6 +81,6 @@ def mma(
     if c.shape != (m, n):
         raise ValueError(f"c has the shape {c.shape}, expected {(m, n)}")
     if scales is not None:
-        scales = [np.ascontiguousarray(np.asarray(scale, np.uint8)).reshape(-1).astype(np.uint64) for scale in scales]
+        scales = _scales(scales, scale, (m, k, n))
     found = _native.multiply(instruction, (m, k, n), a_bits, b_bits, c_bits, scales, arch, profile)
     return of_bits(found, np.dtype(_SUMS[d_type])).reshape(m, n)

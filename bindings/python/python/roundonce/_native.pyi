@@ -131,7 +131,9 @@ def convert(
     random: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
 ) -> np.ndarray: ...
-def matrix_types(spelling: str, arch: Optional[str] = None) -> Tuple[List[str], str]: ...
+def matrix_types(
+    spelling: str, arch: Optional[str] = None
+) -> Tuple[List[str], Optional[Tuple[str, int]], str]: ...
 def multiply(
     spelling: str,
     shape: Tuple[int, int, int],
