@@ -29,9 +29,9 @@ pyo3::create_exception!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Finding {
     /// `note`, `warning` or `error`.
-    level: &'static str,
+    level: String,
     /// A stable code, such as PTX0020.
-    code: &'static str,
+    code: String,
     /// What was found, and what was expected in its place.
     message: String,
     /// The range of characters at fault; None for a binary or the whole.
@@ -68,8 +68,8 @@ impl Finding {
             Location::Word(_) | Location::Whole => (1, 1),
         };
         Finding {
-            level: found.severity.name(),
-            code: found.code,
+            level: found.severity.name().to_owned(),
+            code: found.code.to_owned(),
             message: found.message.clone(),
             place: match found.location {
                 Location::Span { start, end } => Some((character(start), character(end))),
@@ -94,8 +94,36 @@ impl Finding {
     }
 }
 
+/// All fields of a finding, in their order.
+type Fields = (
+    String,
+    String,
+    String,
+    Option<(usize, usize)>,
+    usize,
+    usize,
+    Option<usize>,
+    String,
+    String,
+    Option<Edit>,
+    Vec<Edit>,
+    Option<Shown>,
+);
+
 #[pymethods]
 impl Finding {
+    /// One that was taken apart to travel to another process.
+    #[staticmethod]
+    fn _of(fields: Fields) -> Finding {
+        let (level, code, message, place, line, column, word, rule, help, fix, edits, witness) = fields;
+        Finding { level, code, message, place, line, column, word, rule, help, fix, edits, witness }
+    }
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Fields,))> {
+        let Finding { level, code, message, place, line, column, word, rule, help, fix, edits, witness } =
+            slf.get().clone();
+        let fields = (level, code, message, place, line, column, word, rule, help, fix, edits, witness);
+        Ok((slf.getattr("_of")?.unbind(), (fields,)))
+    }
     fn __str__(&self) -> String {
         let Finding { level, code, message, line, column, .. } = self;
         match self.word {

@@ -88,6 +88,13 @@ class Allowed:
         self._instruction = instruction
         self.modes, self.components = _native.allowed(instruction, operands)
 
+    def __getstate__(self) -> Tuple[str, str, list]:
+        return self._instruction.spelling, self.modes, self.components
+
+    def __setstate__(self, state: Tuple[str, str, list]) -> None:
+        spelling, self.modes, self.components = state
+        self._instruction = floating(spelling)
+
     def choice(self, result: Any) -> Optional[List[str]]:
         """What an implementation chose to get a result, for each component; None if none may give it."""
         return self._choices(columns_of_result(self._instruction, result))
