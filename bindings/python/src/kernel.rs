@@ -61,8 +61,8 @@ pub(crate) struct How {
     exceptions: bool,
     /// `f64` or `long`.
     shadow: Option<String>,
-    /// What arrays should hold afterwards, by the names of their parameters.
-    expect: Vec<(String, PyBackedBytes)>,
+    /// What arrays should hold afterwards, by the names of their parameters: what an element is, and the bytes.
+    expect: Vec<(String, String, PyBackedBytes)>,
     profile: Option<String>,
     /// The machine whose matrix multiply-add it is.
     arch: Option<String>,
@@ -410,11 +410,17 @@ impl Prepared {
         let options = how.options(py, ready.profile)?;
         let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Slice { .. } | Arg::Image(_));
         let mut expected = Vec::with_capacity(how.expect.len());
-        for (parameter, bytes) in &how.expect {
+        for (parameter, element, bytes) in &how.expect {
             let place = kernel::parameter(kernel, parameter).map_err(wrong)?;
-            let Arg::Buffer(buffer) = &arguments[place] else {
+            let (Arg::Buffer(buffer), Some((_, Given::Array(_, _, known, _), _))) =
+                (&arguments[place], given.get(&place))
+            else {
                 return Err(wrong(format!("`expect`: `{parameter}` is no array among `args`")));
             };
+            if element != known {
+                let message = format!("{name}: `expect`: `{parameter}` has elements of {known}, found {element}");
+                return Err(PyTypeError::new_err(message));
+            }
             if buffer.len() != bytes.len() {
                 let (found, wanted) = (bytes.len(), buffer.len());
                 return Err(wrong(format!("`expect`: `{parameter}` has {wanted} bytes, found {found}")));
@@ -504,52 +510,63 @@ pub(crate) fn why_kernel(
     report(answer.lines(), &answer)
 }
 
+/// The first option that was given and that only a kernel takes: a straight-line listing has a lane for each element of its
+/// arrays, and neither parameters nor shared memory.
+fn of_kernels(asked: &Asked<'_>) -> Option<&'static str> {
+    let given = [
+        ("textures", !asked.textures.is_empty()),
+        ("push", asked.push.is_some()),
+        ("spec", !asked.spec.is_empty()),
+        ("grid", asked.grid != [1; 3]),
+        ("block", asked.block.is_some()),
+        ("shared", asked.how.shared != 0),
+        ("expect", !asked.how.expect.is_empty()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
 /// Runs a straight-line listing of SASS over lanes.
 #[pyfunction]
-pub(crate) fn run_sass<'py>(
-    py: Python<'py>,
-    name: &str,
-    text: PyBackedStr,
-    entry: Option<String>,
-    args: Vec<(String, Given<'py>)>,
-    how: How,
-) -> PyResult<Ran<'py>> {
+pub(crate) fn run_sass<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
+    let refused = of_kernels(&asked);
+    let Asked { name, content, entry, args, how, .. } = asked;
+    let name = name.as_str();
+    if let Some(option) = refused {
+        let problem = "a listing of straight-line SASS takes none: its registers are `args`";
+        return Err(error::whole(py, format!("{name}: `{option}`: {problem}")));
+    }
+    let Content::Text(text) = content else {
+        return Err(PyTypeError::new_err(format!("{name}: a listing of SASS is text")));
+    };
     let lowered = sass::lower(&text, entry.as_deref());
     let lowered = lowered
         .map_err(|findings| error::of_module(py, name, &text, &Refusal::Findings { findings, unsupported: false }))?;
     let mut given = BTreeMap::new();
-    for (register, value) in args {
-        let wrong = |problem: String| error::whole(py, format!("{register}: {problem}"));
+    for (text, value) in args {
+        let wrong = |problem: String| error::whole(py, format!("{text}: {problem}"));
+        let register = kernel::register_name(&text).or_else(|| kernel::constant_name(&text));
+        let register =
+            register.ok_or_else(|| wrong("expected R0 to R254, P0 to P6, CC or c[BANK][OFFSET]".to_owned()))?;
         let value = match value {
-            Given::Text(text) => LaneValues::parse(&text).map_err(wrong)?,
+            Given::Text(value) => LaneValues::parse(register, &value),
             Given::Float(value) => {
-                LaneValues::Uniform(convert(Format::F64, Format::F32, Rounding::NearestEven, value.to_bits()).0 as u32)
+                let bits = convert(Format::F64, Format::F32, Rounding::NearestEven, value.to_bits()).0;
+                LaneValues::Uniform(bits as u32).checked(register)
             }
-            Given::Typed(format, bits) if format == "f32" => LaneValues::Uniform(bits as u32),
+            Given::Typed(format, bits) if format == "f32" => LaneValues::Uniform(bits as u32).checked(register),
             Given::Typed(format, _) => {
-                return Err(PyTypeError::new_err(format!("{register} is a register of 32 bits: found {format}")));
+                return Err(PyTypeError::new_err(format!("{text} is a register of 32 bits: found {format}")));
             }
-            Given::Array(_, array, ..) => {
-                let array = held(&array)?;
-                let (words, _) = contiguous(&array)?.as_chunks::<4>();
-                LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-            }
-            Given::Slice(..) => return Err(PyTypeError::new_err(format!("{register} is a register, no slice of one"))),
+            Given::Array(_, array, ..) => LaneValues::of_bytes(register, contiguous(&held(&array)?)?),
+            Given::Slice(..) => return Err(PyTypeError::new_err(format!("{text} is a register, no slice of one"))),
         };
-        let name = kernel::constant_name(&register).unwrap_or_else(|| match register.strip_prefix("c[") {
-            Some(_) => register.clone(),
-            None => register.to_uppercase(),
-        });
-        if given.insert(name, value).is_some() {
-            return Err(wrong_twice(py, &register));
+        if given.insert(register.to_string(), value.map_err(wrong)?).is_some() {
+            return Err(error::whole(py, format!("`{text}` is given twice")));
         }
     }
     let missing = |name: &sass::Name| format!("{name} is read before it is written: add it to `args`");
     let lanes = kernel::lanes(&lowered, &given, missing);
     let Lanes { grid, block, args, .. } = lanes.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
-    if !how.expect.is_empty() {
-        return Err(error::whole(py, format!("{name}: `expect` is not supported of a listing of SASS")));
-    }
     let options = how.options(py, Profile::NVIDIA)?;
     let launch = Launch {
         program: &lowered.program,
@@ -567,8 +584,4 @@ pub(crate) fn run_sass<'py>(
     let buffers = report.buffers[1 + lowered.inputs.len()..].iter().flatten();
     ran.arrays = lowered.outputs.iter().map(ToString::to_string).zip(buffers.map(|buffer| bytes(py, buffer))).collect();
     Ok(ran)
-}
-
-fn wrong_twice(py: Python<'_>, name: &str) -> PyErr {
-    error::whole(py, format!("`{name}` is given twice"))
 }

@@ -166,6 +166,9 @@ def test_faults():
         assert (fault.value.kind, fault.value.block, fault.value.thread) == ("access", (4, 0, 0), (0, 0, 0))
     with pytest.raises(roundonce.Error, match="has no value: add it to `args`"):
         kernel(body, args=[np.zeros(4, np.uint32)])
+    for option, error in [({"threads": 0}, ValueError), ({"shared": -1}, ValueError), ({"block": "8"}, TypeError)]:
+        with pytest.raises(error, match=f"`{next(iter(option))}` is"):
+            kernel(body, **option)
     with pytest.raises(ValueError, match="`parts` is 0"):
         kernel(body, parts=0)
     with pytest.raises(ValueError, match="a listing of SASS"):

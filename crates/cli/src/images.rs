@@ -29,8 +29,11 @@ pub(crate) struct ImageArguments {
 }
 
 impl ImageArguments {
-    pub(crate) fn is_given(&self) -> bool {
-        !self.texture.is_empty() || !self.sampler.is_empty()
+    pub(crate) fn has_textures(&self) -> bool {
+        !self.texture.is_empty()
+    }
+    pub(crate) fn has_samplers(&self) -> bool {
+        !self.sampler.is_empty()
     }
 
     /// By the parameter's place.

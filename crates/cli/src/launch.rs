@@ -142,10 +142,27 @@ impl LaunchArguments {
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
         self.push.is_some()
-            || self.images.is_given()
+            || self.images.has_textures()
+            || self.images.has_samplers()
             || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
+    }
+
+    /// The first option that was given and that only a kernel takes: a straight-line listing has a lane for each element of
+    /// its arrays, and neither parameters nor shared memory.
+    fn of_kernels(&self) -> Option<&'static str> {
+        let given = [
+            ("--arg", !self.arg.is_empty()),
+            ("--texture", self.images.has_textures()),
+            ("--sampler", self.images.has_samplers()),
+            ("--push", self.push.is_some()),
+            ("--spec", !self.spec.is_empty()),
+            ("--grid", self.grid != [1; 3]),
+            ("--block", self.block.is_some()),
+            ("--shared", self.shared != 0),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
     /// How many threads were asked for.
@@ -535,6 +552,10 @@ pub(crate) fn listing(
 ) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
     check_listing(path, &text)?;
+    if let Some(option) = arguments.of_kernels() {
+        let problem = "a listing of straight-line SASS takes none: its registers are --reg and --cbank";
+        return Err(Failure::Input(format!("{}: {option}: {problem}", path.display())));
+    }
     let lowered = sass::lower(&text, entry).map_err(|findings| {
         let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
         let text = located(&path.display().to_string(), &text, findings);
@@ -551,17 +572,14 @@ fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Fa
     let constants = arguments.cbank.iter().map(|text| ("--cbank", text));
     for (option, text) in registers.chain(constants) {
         let (name, value) = split_pair(option, text)?;
-        let name = if option == "--reg" { name.to_uppercase() } else { constant_name(name)? };
+        let name = if option == "--reg" { register_name(name)? } else { constant_name(name)? };
         let value = if value.is_array() {
-            let bytes = Array::read(value.path())?.bytes;
-            let (words, rest) = bytes.as_chunks::<4>();
-            if !rest.is_empty() {
-                return Err(Failure::Input(format!("{value}: a register takes elements of 4 bytes")));
-            }
-            LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+            LaneValues::of_bytes(name, &Array::read(value.path())?.bytes)
         } else {
-            LaneValues::parse(value.text()?).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
+            LaneValues::parse(name, value.text()?)
         };
+        let value = value.map_err(|problem| Failure::Input(format!("{option} {text}: {problem}")))?;
+        let name = name.to_string();
         if given.insert(name.clone(), value).is_some() {
             return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
         }
@@ -569,7 +587,12 @@ fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Fa
     Ok(given)
 }
 
-fn constant_name(text: &str) -> Result<String, Failure> {
+fn register_name(text: &str) -> Result<Name, Failure> {
+    let problem = || Failure::Input(format!("--reg `{text}` is not R0 to R254, P0 to P6 or CC"));
+    kernel::register_name(text).ok_or_else(problem)
+}
+
+fn constant_name(text: &str) -> Result<Name, Failure> {
     let problem = || Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140"));
     kernel::constant_name(text).ok_or_else(problem)
 }

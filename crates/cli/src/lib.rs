@@ -54,7 +54,7 @@ mod why_report;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 use clap::{Parser, Subcommand};
 use roundonce::answers::NoAnswer;
@@ -171,12 +171,13 @@ impl From<std::io::Error> for Failure {
 }
 
 /// What the process was asked.
-static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+static WORDS: RwLock<Vec<OsString>> = RwLock::new(Vec::new());
 
-/// Does what the words of a command line ask, the program's name first, and returns the exit status. Once a process.
+/// Does what the words of a command line ask, the program's name first, and returns the exit status.
 pub fn command(words: impl Iterator<Item = OsString>) -> u8 {
-    let words = WORDS.get_or_init(|| words.collect());
-    let arguments = output::hide_signs(words.iter().cloned());
+    let words: Vec<OsString> = words.collect();
+    WORDS.write().unwrap_or_else(PoisonError::into_inner).clone_from(&words);
+    let arguments = output::hide_signs(words.into_iter());
     let arguments = Arguments::try_parse_from(output::join_profiles(arguments));
     let ended = arguments.map_or_else(usage, run).and_then(flushed);
     let (code, message) = match ended {

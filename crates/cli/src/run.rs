@@ -190,11 +190,6 @@ fn has_hazards(file: &Path, prepared: &Prepared) -> Result<bool, Failure> {
 
 /// Runs a kernel. A fault of the kernel itself is printed, and there is no report.
 pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<Report>, Failure> {
-    let lanes = launch.grid.iter().chain(&launch.block).fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
-    if let Some(lane) = arguments.trace.filter(|&lane| lane >= lanes && lanes > 0) {
-        let message = format!("there is no lane {lane} to trace: the launch has {lanes}, counted from 0");
-        return Err(Failure::Input(message));
-    }
     launch.run().map(Some).or_else(|error| failed(&arguments.file, &error).map(|()| None))
 }
 

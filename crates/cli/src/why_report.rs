@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::PoisonError;
 
 use roundonce::why::{COLOURS, Line, Role};
 
@@ -89,7 +90,8 @@ fn escaped(text: &str) -> String {
 
 /// The command as a shell would take it.
 fn command() -> String {
-    let quoted = crate::WORDS.get().into_iter().flatten().skip(1).map(|word| {
+    let words = crate::WORDS.read().unwrap_or_else(PoisonError::into_inner);
+    let quoted = words.iter().skip(1).map(|word| {
         let word = word.to_string_lossy();
         let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=./:,@%".contains(c));
         if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

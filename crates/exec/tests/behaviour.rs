@@ -262,7 +262,8 @@ fn approximations_are_counted() {
 #[test]
 fn one_thread_is_traced() {
     let body = "fma.rn.f32 %f2, %f1, %f1, 0fBF800002; setp.lt.u32 %p1, %r1, 3; @%p1 add.u32 %r6, %r1, 5;";
-    let traced = |lane| run(body, 1, 2, 4, Options { trace_lane: Some(lane), ..Options::default() }).unwrap().trace;
+    let ran = |lane| run(body, 1, 2, 4, Options { trace_lane: Some(lane), ..Options::default() });
+    let traced = |lane| ran(lane).unwrap().trace;
     let trace = traced(5);
     let fma = trace.iter().find(|line| line.text.starts_with("fma.rn.f32")).unwrap();
     assert_eq!(fma.line, 11);
@@ -274,7 +275,9 @@ fn one_thread_is_traced() {
     );
     // The guard holds it back in the last thread of the block.
     assert!(!traced(7).iter().any(|line| line.text.contains("add.u32 %r6")));
-    assert!(traced(99).is_empty());
+    let error = ran(8).unwrap_err();
+    assert_eq!(error.kind, FaultKind::Usage);
+    assert!(error.message.contains("there is no lane 8 to trace: the launch has 8"), "{}", error.message);
 }
 
 #[test]

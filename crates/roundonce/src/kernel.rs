@@ -14,7 +14,7 @@ use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 use crate::bits::read_float;
 use crate::spirv::{self, Assume, Settings, SpecConstant};
 use crate::{image, ptx, sass};
-pub use listing::{LaneValues, Lanes, constant_name, lanes};
+pub use listing::{LaneValues, Lanes, constant_name, lanes, register_name};
 
 /// Bytes of shared memory that a parameter gets where arguments are made by type.
 const ZERO_SHARED: u64 = 4096;
@@ -489,8 +489,11 @@ pub fn push_constants(kernel: &Kernel, block: &[u8]) -> Result<BTreeMap<usize, A
     if end == 0 {
         return Err(format!("`{}` has no push constants", kernel.name));
     }
-    // A block may be padded to its largest alignment.
-    if !(end..=end.next_multiple_of(16)).contains(&block.len()) {
+    // A block may be padded to its largest alignment: of a number that is its size, of what else there is at most 16.
+    let alignment = |param: &Param| param.size.next_power_of_two().min(if param.scalar.is_some() { 8 } else { 16 });
+    let largest = members.clone().map(|(_, param)| alignment(param)).max().unwrap_or(1);
+    let padded = |shift: u32| (1 << shift) <= largest && block.len() == end.next_multiple_of(1 << shift);
+    if !(0..=4).any(padded) {
         return Err(format!("the push constants take {end} bytes, {} are given", block.len()));
     }
     let member = |(place, param): (usize, &Param)| {
@@ -564,4 +567,26 @@ pub fn assumed_format(bytes: u32, scalar: Option<Scalar>, text: &str) -> Option<
     };
     let is_float = text.parse::<i128>().is_err() && !text.starts_with("0f") && !text.starts_with("0d");
     (scalar.is_none() && is_float && parse_value(format, 1, text).is_ok()).then_some(format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_push_constants_is_padded_to_its_alignment_and_no_further() {
+        let lengths = |members: &[(u32, u32, Option<Scalar>)]| -> Vec<usize> {
+            let mut kernel = Kernel::new("k");
+            let member =
+                |&(offset, size, scalar)| Param { name: String::new(), offset, size, scalar, passing: Passing::Value };
+            kernel.params = members.iter().map(member).collect();
+            kernel.push_constants = members.len();
+            (0..40).filter(|&length| push_constants(&kernel, &vec![0; length]).is_ok()).collect()
+        };
+        let [single, double] = [Format::F32, Format::F64].map(|format| Some(Scalar::Float(format)));
+        assert_eq!(lengths(&[(0, 4, single)]), [4]);
+        assert_eq!(lengths(&[(0, 8, double), (8, 4, single)]), [12, 16]);
+        assert_eq!(lengths(&[(0, 12, None)]), [12, 16]);
+        assert_eq!(lengths(&[(0, 16, None), (16, 4, single)]), [20, 24, 32]);
+    }
 }

@@ -11,11 +11,10 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _native
-from ._arrays import as_array, format_of
+from ._arrays import as_array, decimal, element_of, format_of, little
 from ._native import Finding
+from ._options import WORD, Extent, extent, how, integer, numbers, text
 from ._reports import Report
-
-Extent = Union[int, Sequence[int]]
 
 _LANGUAGES = {".ptx": "ptx", ".sass": "sass", ".spvasm": "spvasm", ".spv": "spv"}
 
@@ -31,28 +30,8 @@ def _module(kernel: Union[str, bytes, "os.PathLike[str]"]) -> Tuple[str, str, Un
     path = pathlib.Path(os.fspath(kernel))
     language = _LANGUAGES.get(path.suffix)
     if language is None:
-        raise ValueError(f"{path}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
+        raise ValueError(f"{os.fspath(kernel) or 'an empty text'}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
     return str(path), language, path.read_bytes() if language == "spv" else path.read_text(encoding="utf-8-sig")
-
-
-def _extent(name: str, value: Extent) -> Tuple[int, int, int]:
-    lengths = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    if not 1 <= len(lengths) <= 3:
-        raise ValueError(f"`{name}` has {len(lengths)} numbers: expected one to three")
-    x, y, z = (*map(int, lengths), 1, 1)[:3]
-    return x, y, z
-
-
-# How a kernel is run where nothing but its results is asked for.
-_PLAIN: Dict[str, Any] = {
-    "contract": "none",
-    "check_races": False,
-    "trace": None,
-    "count_lines": False,
-    "exceptions": False,
-    "shadow": None,
-    "expect": [],
-}
 
 
 def _read(data: Optional[str]) -> Any:
@@ -134,11 +113,12 @@ def run(
     Python's, NumPy's of the declared type, or text as the command reads it. A buffer of SPIR-V is named by set and
     binding, ``"0.1"``. Of a straight-line listing of SASS they are registers, predicates and words of constant banks
     (``"R1"``, ``"c[0x3][0x140]"``), a number for every lane or an array of 32-bit elements with one a lane; the registers
-    written come back as uint32, one a lane.
+    written come back as uint32, one a lane; a predicate is 0 or 1, and there is neither a grid nor anything else of kernels.
 
     `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
     `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
-    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array).
+    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array, which may be padded
+    to the block's alignment and no further).
     `textures` has textures, surfaces and images by parameter or by the name that the module declares: an array, its axes
     depth, height, width and components, or a pair of an array and the words of its sampler,
     ``(pixels, "linear,clamp,normalized")``. An image or a sampler that the module declares as one may stand in `args` too,
@@ -147,13 +127,14 @@ def run(
     `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
     `exceptions` counts NaN, infinite, subnormal and inexact results by instruction. `shadow` (f64, or long: 1,024 bits)
     carries a wider number beside every float: how far rounding has moved each result; `expect` has what arrays should
-    hold, by the names of their parameters, and tells whether rounding explains the difference.
+    hold, in arrays of their types by the names of their parameters, and tells whether rounding explains the difference.
     `check_races` makes data races on shared memory an error. `threads` are workers, one a core unless told; the
     interpreter is free meanwhile. `step_limit` bounds the instructions of one group of blocks, `memory_limit` the bytes
     of memory.
 
     Raises `Error` (the module, with its `findings`; a parameter; the profile), `KernelError` (what the kernel did wrong, with the
-    line, block and thread), TypeError (an array or number of another type than the kernel's), OSError.
+    line, block and thread), TypeError (an array or number of another type than the kernel's; an option of another type),
+    ValueError (an option out of its range), OSError.
 
     Source: PTX ISA; the SPIR-V specification; docs/decisions.md.
 
@@ -176,27 +157,26 @@ def run(
     >>> run(add, block=3, args={"x": np.arange(3, dtype=np.float32), "y": 0.5})["x"]
     array([0.5, 1.5, 2.5], dtype=float32)
     """
-    how = {
-        "contract": contract,
-        "shared": shared,
-        "threads": threads or os.cpu_count() or 1,
-        "step_limit": step_limit,
-        "memory_limit": memory_limit,
-        "check_races": check_races,
-        "trace": trace,
-        "count_lines": not isinstance(profile, str) and bool(profile),
-        "exceptions": exceptions,
-        "shadow": shadow,
-        "expect": [(str(place), np.ascontiguousarray(array).tobytes()) for place, array in (expect or {}).items()],
-        "profile": profile if isinstance(profile, str) else None,
-        "arch": arch,
-    }
-    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
+    asked_how = how(
+        contract=contract,
+        shared=shared,
+        threads=threads,
+        step_limit=step_limit,
+        memory_limit=memory_limit,
+        check_races=check_races,
+        trace=trace,
+        exceptions=exceptions,
+        shadow=shadow,
+        expect=expect,
+        profile=profile,
+        arch=arch,
+    )
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, asked_how, push, textures)
     if asked["language"] == "sass":
         for place, array in arrays.items():
             if array.dtype.itemsize != 4:
                 raise TypeError(f"{place} is a register of 32 bits: found an array of {array.dtype.name}")
-        ran = _native.run_sass(asked["name"], asked["content"], entry, asked["args"], how)
+        ran = _native.run_sass(asked)
         return Run(ran, {place: data.view("<u4") for place, data in ran["arrays"]})
     ran = _native.run(asked)
     return Run(ran, {place: _like(arrays[place], data) for place, data in ran["arrays"]})
@@ -206,7 +186,7 @@ def _block_bytes(block: Union[str, bytes, np.ndarray, None]) -> Optional[bytes]:
     """The bytes of push constants: hexadecimal digits, bytes, or an array's."""
     if block is None or isinstance(block, bytes):
         return block
-    return bytes.fromhex(block) if isinstance(block, str) else np.ascontiguousarray(block).tobytes()
+    return bytes.fromhex(block) if isinstance(block, str) else little(numbers("`push`", as_array(block))).tobytes()
 
 
 def _asked(
@@ -217,7 +197,7 @@ def _asked(
     entry: Optional[str],
     assume: str,
     spec: Optional[Mapping[int, Any]],
-    how: Dict[str, Any],
+    asked_how: Dict[str, Any],
     push: Union[str, bytes, np.ndarray, None] = None,
     textures: Optional[Mapping[Any, Any]] = None,
 ) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
@@ -232,15 +212,18 @@ def _asked(
         "name": name,
         "language": language,
         "content": content,
-        "entry": entry,
-        "assume": assume,
-        "spec": [(int(id), _constant(value)) for id, value in (spec or {}).items()],
-        "grid": _extent("grid", grid),
-        "block": None if block is None else _extent("block", block),
+        "entry": text("entry", entry),
+        "assume": text("assume", assume) or "nvidia",
+        "spec": [(integer("spec", id, WORD), _constant(value)) for id, value in (spec or {}).items()],
+        "grid": extent("grid", grid),
+        "block": None if block is None else extent("block", block),
         "args": [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()],
-        "textures": [(place, _argument(place, None, arrays[place]), words) for place, (_, words) in images.items()],
+        "textures": [
+            (place, _argument(place, None, arrays[place]), text(f"textures: the words of {place}", words))
+            for place, (_, words) in images.items()
+        ],
         "push": _block_bytes(push),
-        "how": how,
+        "how": asked_how,
     }
     return asked, arrays
 
@@ -273,16 +256,10 @@ def why_kernel(
 
     Raises what `run` raises.
     """
-    how = {
-        **_PLAIN,
-        "shared": shared,
-        "threads": threads or os.cpu_count() or 1,
-        "step_limit": step_limit,
-        "memory_limit": memory_limit,
-        "profile": profile,
-        "arch": arch,
-    }
-    asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, how)
+    asked_how = how(
+        shared=shared, threads=threads, step_limit=step_limit, memory_limit=memory_limit, profile=text("profile", profile), arch=arch
+    )
+    asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, asked_how)
     if asked["language"] == "sass":
         raise ValueError(f"{asked['name']}: a listing of SASS is not searched here: the command's `why` does it")
     runs = [saw] if isinstance(saw, Mapping) else list(saw)
@@ -294,8 +271,7 @@ def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ..
     array = as_array(value)
     if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype.hasobject:
         raise TypeError(f"saw `{name}`: an array of {array.dtype.name}: expected floats or integers")
-    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return name, format_of(array.dtype), array.dtype.itemsize, array.shape, little.tobytes()
+    return name, format_of(array.dtype), array.dtype.itemsize, array.shape, little(array).tobytes()
 
 
 def _is_array(value: Any) -> bool:
@@ -304,14 +280,12 @@ def _is_array(value: Any) -> bool:
 
 def _argument(place: str, value: Any, array: Optional[np.ndarray]) -> Any:
     if array is not None:
-        if array.dtype.hasobject:
-            raise TypeError(f"`{place}` is an array of {array.dtype.name}: expected numbers")
-        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        return format_of(array.dtype), little.reshape(-1).view(np.uint8), array.dtype.str.lstrip("<>|="), array.shape
+        data = little(numbers(f"`{place}`", array)).reshape(-1).view(np.uint8)
+        return format_of(array.dtype), data, element_of(array.dtype), array.shape
     if type(value) is float or isinstance(value, str):
         return value
     if isinstance(value, (bool, int, np.bool_, np.integer)):
-        return str(int(value))
+        return decimal(int(value))
     format = format_of(as_array(value).dtype)
     if format is None:
         raise TypeError(f"`{place}` is {type(value).__name__}: expected a number, text or an array")
@@ -325,8 +299,7 @@ def _constant(value: Any) -> str:
 
 def _like(given: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Bytes as an array of the shape and type that was given."""
-    little = data.view(given.dtype.newbyteorder("<")).reshape(given.shape)
-    return little.astype(given.dtype, copy=False)
+    return data.view(given.dtype.newbyteorder("<")).reshape(given.shape).astype(given.dtype, copy=False)
 
 
 def check(

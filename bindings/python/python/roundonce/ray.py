@@ -18,7 +18,9 @@ import ray
 import ray.data
 
 from . import _native
-from ._kernels import _PLAIN, Extent, Run, _asked, _like
+from ._arrays import little
+from ._kernels import Run, _asked, _like
+from ._options import WORD, Extent, how, integer
 from .vectors import Verified
 
 Path = Union[str, "os.PathLike[str]"]
@@ -216,32 +218,30 @@ def run(
         ray.init()
         roundonce.ray.run("saxpy.ptx", grid=1 << 20, block=256, args=[n, 2.0, x, y], parts=64)["3"]
     """
-    how = {
-        **_PLAIN,
-        "contract": contract,
-        "shared": shared,
-        "threads": threads,
-        "step_limit": step_limit,
-        "memory_limit": memory_limit,
-        "check_races": check_races,
-        "trace": trace,
-        "count_lines": not isinstance(profile, str) and bool(profile),
-        "profile": profile if isinstance(profile, str) else None,
-        "arch": arch,
-    }
-    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
+    asked_how = how(
+        contract=contract,
+        shared=shared,
+        threads=integer("threads", threads, WORD, 1),
+        step_limit=step_limit,
+        memory_limit=memory_limit,
+        check_races=check_races,
+        trace=trace,
+        profile=profile,
+        arch=arch,
+    )
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, asked_how, push, textures)
     if asked["language"] == "sass":
         raise ValueError(f"{asked['name']}: a listing of SASS has no blocks: `roundonce.run` runs it")
-    for option, value in (("parts", parts), ("in_flight", in_flight), ("threads", threads)):
-        if value is not None and value < 1:
-            raise ValueError(f"`{option}` is {value}: expected 1 or more")
+    for option, value in (("parts", parts), ("in_flight", in_flight)):
+        if value is not None:
+            integer(option, value, WORD, 1)
     # What the code shows is refused before anything is sent.
     _native.parts(asked, 1)
     _start()
     ranges = _native.parts(asked, parts or max(1, _processors() // threads))
     limit = in_flight or 2 * _processors()
     whole = {
-        name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).copy()
+        name: little(array).reshape(-1).view(np.uint8).copy()
         for name, array in arrays.items()
     }
     shares, slices = _shares(asked, ranges)

@@ -85,6 +85,11 @@ impl<'a> Launch<'a> {
         let dynamic_shared = self.dynamic_shared.saturating_add(own.bytes);
         let sizes = Sizes { grid: self.grid, block: self.block, dynamic_shared };
         sizes.check(kernel)?;
+        let lanes = self.grid.iter().chain(&self.block).fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
+        if let Some(lane) = self.options.trace_lane.filter(|&lane| lane >= lanes) {
+            let message = format!("there is no lane {lane} to trace: the launch has {lanes}, counted from 0");
+            return Err(RunError::usage(&kernel.name, message));
+        }
         Ok(sizes)
     }
 }

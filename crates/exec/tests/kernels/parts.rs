@@ -85,7 +85,10 @@ fn all(counts: &[u64], options: &Options) {
     let options = Options { compile_limit: 1 << 24, ..options.clone() };
     let mut refused = Vec::new();
     for case in cases::all() {
-        let launch = case.launch(&options);
+        let mut launch = case.launch(&options);
+        // The last thread of a launch that has not so many.
+        let threads: u64 = launch.grid.iter().chain(&launch.block).map(|&axis| u64::from(axis)).product();
+        launch.options.trace_lane = options.trace_lane.map(|lane| lane.min(threads - 1));
         let whole = launch.clone().run().unwrap();
         for &count in counts {
             let merged = match run(&launch, count).unwrap_or_else(|error| panic!("{}: {error}", case.name)) {

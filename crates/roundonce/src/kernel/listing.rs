@@ -18,12 +18,54 @@ pub enum LaneValues {
 }
 
 impl LaneValues {
-    /// A number for every lane: hexadecimal bits, or a decimal f32.
+    /// A number for every lane: hexadecimal bits, or a decimal f32; of a predicate and the condition codes an integer.
     ///
     /// # Errors
-    /// If it is none.
-    pub fn parse(text: &str) -> Result<LaneValues, String> {
-        Ok(LaneValues::Uniform(parse_value(Format::F32, 1, text)?.value.components()[0] as u32))
+    /// If it is none, or more than `name` holds.
+    pub fn parse(name: Name, text: &str) -> Result<LaneValues, String> {
+        let value = match (largest(name), whole(text)) {
+            (u32::MAX, _) => parse_value(Format::F32, 1, text)?.value.components()[0] as u32,
+            (_, Some(value)) => value,
+            (largest, None) => return Err(format!("`{text}` is not a number of 0 to {largest}")),
+        };
+        LaneValues::Uniform(value).checked(name)
+    }
+
+    /// Little-endian words, one a lane.
+    ///
+    /// # Errors
+    /// If they are no whole words, or one is more than `name` holds.
+    pub fn of_bytes(name: Name, bytes: &[u8]) -> Result<LaneValues, String> {
+        let (words, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err("a register takes elements of 4 bytes".to_owned());
+        }
+        LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect()).checked(name)
+    }
+
+    /// The same, where `name` holds numbers as large.
+    ///
+    /// # Errors
+    /// Which is too large.
+    pub fn checked(self, name: Name) -> Result<LaneValues, String> {
+        let largest = largest(name);
+        let words = match &self {
+            LaneValues::Uniform(word) => core::slice::from_ref(word),
+            LaneValues::PerLane(words) => words,
+        };
+        match words.iter().find(|word| **word > largest) {
+            Some(word) => Err(format!("{name} holds 0 to {largest}, found {word:#x}")),
+            None => Ok(self),
+        }
+    }
+}
+
+/// The largest number that fits.
+const fn largest(name: Name) -> u32 {
+    match name {
+        Name::Predicate(_) => 1,
+        Name::ConditionCodes => 3,
+        Name::Register(_) | Name::Constant { .. } => u32::MAX,
     }
 }
 
@@ -83,12 +125,29 @@ pub fn lanes(
     Ok(Lanes { count, grid, block: [LISTING_BLOCK.min(count as u32), 1, 1], args })
 }
 
-/// The name of a word of a constant bank in [`Lowered::inputs`], from `0x3:0x140`.
-pub fn constant_name(text: &str) -> Option<String> {
-    let number = |text: &str| match text.strip_prefix("0x") {
+/// A whole number, decimal or hexadecimal.
+fn whole(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
-    };
-    let (bank, offset) = text.split_once(':')?;
-    Some(format!("c[{:#x}][{:#x}]", number(bank)?, number(offset)?))
+    }
+}
+
+/// A word of a constant bank, from `0x3:0x140` or `c[0x3][0x140]`.
+pub fn constant_name(text: &str) -> Option<Name> {
+    let inside = text.strip_prefix("c[").and_then(|text| text.strip_suffix(']'));
+    let (bank, offset) = inside.map_or_else(|| text.split_once(':'), |text| text.split_once("]["))?;
+    Some(Name::Constant { bank: whole(bank)?.try_into().ok()?, offset: whole(offset)?.try_into().ok()? })
+}
+
+/// A register, a predicate or the condition codes, from `R1`, `P0` or `CC` in letters of any case. R255 and P7 are RZ and PT,
+/// which hold nothing.
+pub fn register_name(text: &str) -> Option<Name> {
+    let text = text.to_ascii_uppercase();
+    let number = |text: &str| text.parse::<u8>().ok().filter(|number| number.to_string() == text);
+    match text.strip_prefix(['R', 'P']).and_then(number) {
+        Some(number @ 0..=254) if text.starts_with('R') => Some(Name::Register(number)),
+        Some(number @ 0..=6) if text.starts_with('P') => Some(Name::Predicate(number)),
+        _ => (text == "CC").then_some(Name::ConditionCodes),
+    }
 }
