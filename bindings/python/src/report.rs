@@ -245,9 +245,15 @@ pub(crate) fn plot_shares(
     py: Python<'_>,
     title: String,
     axes: [String; 3],
-    cells: Vec<([i32; 2], u64, u64)>,
+    cells: Vec<([i128; 2], u64, u64)>,
 ) -> PyResult<String> {
-    let cells = cells.into_iter().map(|(at, elements, holding)| ShareCell { at, elements, holding }).collect();
+    let narrow = |number: i128| {
+        i32::try_from(number).map_err(|_| error::whole(py, format!("the number {number} takes more than 32 bits")))
+    };
+    let cell = |([x, y], elements, holding): ([i128; 2], u64, u64)| {
+        Ok(ShareCell { at: [narrow(x)?, narrow(y)?], elements, holding })
+    };
+    let cells = cells.into_iter().map(cell).collect::<PyResult<Vec<ShareCell>>>()?;
     let shares = Shares { title, axes, cells };
     py.detach(|| shares_svg(&shares)).map_err(|problem| error::whole(py, problem))
 }

@@ -131,6 +131,14 @@ def test_strides(view):
         same(view(out), np.ascontiguousarray(got))
 
 
+def test_more_axes_than_numpy_broadcasts():
+    x = np.ones((1,) * 33, np.float32)
+    for instruction, value in ((FMA, x), ("mad.lo.u32", x.view(np.uint32)), ("cvt.rn.satfinite.e4m3x2.f32", x)):
+        operands = [value] + [1] * (1 if instruction.startswith("cvt") else 2)
+        with pytest.raises(ValueError, match="an operand has 33 axes: NumPy broadcasts 32 at most"):
+            roundonce.eval(instruction, *operands)
+
+
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
 def test_no_elements(shape):
     empty = np.zeros(shape, np.float32)
@@ -169,6 +177,13 @@ def test_out():
     turned = y.copy()
     roundonce.eval(FMA, x, 2.0, turned, out=turned[::-1])
     same(turned[::-1].copy(), want)
+
+
+def test_out_of_a_subclass():
+    out = np.asmatrix(np.zeros((2, 2), np.float32))
+    x = random_f32(2, 2)
+    assert roundonce.eval(FMA, x, x, x, out=out) is out
+    same(np.asarray(out), roundonce.eval(FMA, x, x, x))
 
 
 def test_out_that_does_not_serve():
@@ -235,6 +250,9 @@ def test_modifiers():
     assert roundonce.mad(*[np.float32(1.0000001)] * 2, np.float32(-1.0000002), rnd="rn", target="sm_20") > 0
     with pytest.raises(ValueError, match="`fmz` is a modifier of SASS"):
         roundonce.fma(1.0, 1.0, 1.0, fmz=True)
+    for function, count in ((roundonce.fma, 3), (roundonce.add, 2), (roundonce.mad, 3), (roundonce.mul, 2)):
+        with pytest.raises(ValueError, match="`rnd` is 'rn.ftz': expected rn, rz, rm or rp"):
+            function(*[np.float32(1)] * count, rnd="rn.ftz")
 
 
 def test_many_elements_are_those_of_few():

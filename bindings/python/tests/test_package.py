@@ -1,6 +1,8 @@
 """The package itself: its version, vectors, pictures, memory of other libraries, Ctrl-C."""
 
+import ast
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -21,6 +23,12 @@ def test_version():
     assert roundonce.__version__ == importlib.metadata.version("roundonce")
 
 
+def test_stubs_have_all_that_is_native():
+    stub = ast.parse((pathlib.Path(roundonce.__file__).parent / "_native.pyi").read_text(encoding="utf-8"))
+    named = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    assert {name for name in dir(roundonce._native) if not name.startswith("_")} == named
+
+
 def test_command():
     def ask(*words):
         return subprocess.run([sys.executable, "-m", "roundonce", *words], capture_output=True, text=True)
@@ -31,6 +39,9 @@ def test_command():
     usage = ask("eval")
     assert usage.returncode == 2 and "Usage: roundonce eval" in usage.stderr
     script = os.path.join(os.path.dirname(sys.executable), "roundonce")
+    twice = "from roundonce._native import command; [command(['roundonce', 'bits', value]) for value in ('1f', '2f')]"
+    said = subprocess.run([sys.executable, "-c", twice], capture_output=True, text=True).stdout
+    assert "0x3f800000" in said and "0x40000000" in said
     version = subprocess.run([script, "--version"], capture_output=True, text=True).stdout
     assert version == f"roundonce {roundonce.__version__}\n"
 
@@ -76,6 +87,19 @@ def test_pictures(tmp_path):
     assert (tmp_path / "picture.svg").read_text(encoding="utf-8") == picture.svg == picture._repr_svg_()
     with pytest.raises(roundonce.Error, match="shapes differ"):
         roundonce.plot(one, one[1:])
+
+
+def test_shares_of_integers_of_all_types():
+    for x, y in ((np.uint64([1, 1, 2]), np.int64([-1, -1, 0])), (np.int8([1, 1, 2]), np.uint64([5, 5, 6]))):
+        picture = roundonce.plot_shares(x, y, [True, False, True], "shares")
+        assert "shares" in picture.svg and "50" in picture.svg
+    for x in (np.uint64([0, 2**63]), np.int64([-(2**63), 2**63 - 1]), np.uint64([2**64 - 2, 2**64 - 1])):
+        with pytest.raises(roundonce.Error, match="takes more than 32 bits"):
+            roundonce.plot_shares(x, np.zeros(2, int), np.ones(2, bool), "far")
+    with pytest.raises(roundonce.Error):
+        roundonce.plot_shares(np.int64([0, 2000]), np.zeros(2, int), np.ones(2, bool), "far")
+    with pytest.raises(roundonce.Error):
+        roundonce.plot_shares(np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), "nothing")
 
 
 class OnlyDLPack:

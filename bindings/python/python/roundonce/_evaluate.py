@@ -12,6 +12,10 @@ from ._arrays import Column, Values, as_array, column, format_of, is_single, lik
 from ._native import Instruction, Integer
 
 
+AXES = 32
+"""Of arrays that NumPy broadcasts, at most: it makes arrays of more."""
+
+
 def columns_of(instruction: Instruction, operands: tuple) -> List[Column]:
     """The operands' columns."""
     instruction.check_arity(len(operands))
@@ -21,6 +25,9 @@ def columns_of(instruction: Instruction, operands: tuple) -> List[Column]:
 def broadcast(columns: Sequence[Union[Column, np.ndarray]]) -> tuple:
     """The shape that operands have together."""
     shapes = [given.shape for given in columns]
+    most = max(map(len, shapes))
+    if most > AXES:
+        raise ValueError(f"an operand has {most} axes: NumPy broadcasts {AXES} at most")
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -106,7 +113,8 @@ def evaluate(instruction: Instruction, operands: tuple, out: Optional[np.ndarray
         _compute(instruction, columns, shape, column(instruction, instruction.format, "the result", result))
         return result if result.ndim else result[()]
     check_out(out)
-    written = column(instruction, instruction.format, "`out`", out)
+    # Of a subclass, such as a matrix, the array in it.
+    written = column(instruction, instruction.format, "`out`", np.asarray(out))
     if written.shape != shape:
         raise ValueError(f"`out` has the shape {written.shape}, the operands {shape}")
     direct = out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
@@ -164,6 +172,19 @@ def _result(dtype: Optional[DTypeLike], *found: Optional[str]) -> str:
     return format
 
 
+def _rounding(rnd: str) -> str:
+    if rnd not in ("rn", "rz", "rm", "rp"):
+        raise ValueError(f"`rnd` is {rnd!r}: expected rn, rz, rm or rp")
+    return rnd
+
+
+def _typed(result: Any, dtype: Optional[DTypeLike], *operands: Values) -> Any:
+    """Results of Python numbers and text alone in the type that was asked for, where NumPy itself has none of the format."""
+    if dtype is None or isinstance(result, np.ndarray) or not all(map(is_single, operands)):
+        return result
+    return result.view(np.dtype(dtype).newbyteorder("="))
+
+
 def fma(
     a: Values,
     b: Values,
@@ -179,7 +200,7 @@ def fma(
     """a × b + c, rounded once.
 
     `rnd` is rn, rz, rm or rp; `ftz` flushes subnormal operands and results; `fmz` also makes a product with a zero
-    factor +0; `sat` clamps to [0, 1]. The result is `dtype`, else of c's type, else of the factors'. float32 and
+    factor +0; `sat` clamps to [0, 1]. The result is `dtype`, else of c's type, else of the factors'; of bits, bits. float32 and
     float64 go by PTX ``fma``, float32 with float16 or bfloat16 factors by its mixed forms, `fmz` by SASS
     ``FFMA.FMZ``, float16 by SPIR-V ``OpFmaKHR``; what no instruction has is refused with the form's rule. Bits as
     unsigned integers need `dtype`. Shapes, `out`, `profile` and errors are `eval`'s.
@@ -188,7 +209,8 @@ def fma(
     """
     factors = _format("the factors", a, b)
     result = _result(dtype, _format("the addend", c), factors)
-    return eval(_fma_spelling(result, factors or result, rnd, ftz, fmz, sat), a, b, c, out=out, profile=profile)
+    spelling = _fma_spelling(result, factors or result, _rounding(rnd), ftz, fmz, sat)
+    return _typed(eval(spelling, a, b, c, out=out, profile=profile), dtype, a, b, c)
 
 
 def _fma_spelling(result: str, factors: str, rnd: str, ftz: bool, fmz: bool, sat: bool) -> str:
@@ -225,8 +247,9 @@ def mad(
     `fma`. Source: PTX ISA, 9.7.3.7 mad. Shapes, `out`, `profile` and errors are `eval`'s.
     """
     result = _result(dtype, _format("the operands", a, b, c))
-    rounding = f".{rnd}" if rnd else ""
-    return eval(f"mad{rounding}{_modifiers(ftz, sat)}.{result}", a, b, c, out=out, target=target, profile=profile)
+    rounding = f".{_rounding(rnd)}" if rnd else ""
+    spelling = f"mad{rounding}{_modifiers(ftz, sat)}.{result}"
+    return _typed(eval(spelling, a, b, c, out=out, target=target, profile=profile), dtype, a, b, c)
 
 
 def _two(
@@ -235,7 +258,8 @@ def _two(
     first, second = _format("the first operand", a), _format("the second operand", b)
     result = _result(dtype, second, first)
     mixed = "" if first in (None, result) else f".{first}"
-    return eval(f"{name}.{rnd}{_modifiers(ftz, sat)}.{result}{mixed}", a, b, out=out, profile=profile)
+    spelling = f"{name}.{_rounding(rnd)}{_modifiers(ftz, sat)}.{result}{mixed}"
+    return _typed(eval(spelling, a, b, out=out, profile=profile), dtype, a, b)
 
 
 def add(
@@ -290,5 +314,5 @@ def mul(
     if fmz:
         result = _result(dtype, _format("the operands", a, b))
         _fmz_is_f32(result)
-        return eval(f"FMUL.FMZ.{rnd.upper()}{'.SAT' if sat else ''}", a, b, out=out, profile=profile)
+        return eval(f"FMUL.FMZ.{_rounding(rnd).upper()}{'.SAT' if sat else ''}", a, b, out=out, profile=profile)
     return _two("mul", a, b, rnd, ftz, sat, dtype, out, profile)

@@ -43,8 +43,8 @@ def plot_shares(
     """The share of elements for which `where` is true, by two whole numbers `x` and `y` of each element, exponents for
     example. `axes` names the two numbers and the share; places without elements stay empty.
 
-    Raises `Error` if there are no elements or the numbers of an axis are more than 1,000 apart, ValueError if the shapes
-    differ, TypeError if the numbers are no integers.
+    Raises `Error` if there are no elements, the numbers of an axis are more than 1,000 apart or one takes more than 32 bits,
+    ValueError if the shapes differ, TypeError if the numbers are no integers.
     """
     x, y, where = np.asarray(x), np.asarray(y), np.asarray(where, dtype=bool)
     if not x.shape == y.shape == where.shape:
@@ -52,8 +52,11 @@ def plot_shares(
     for name, numbers in (("x", x), ("y", y)):
         if numbers.dtype.kind not in "iu":
             raise TypeError(f"{name} is of {numbers.dtype}, not of integers")
-    places, cell = np.unique(np.stack([x.ravel(), y.ravel()]), axis=1, return_inverse=True)
+    # Each axis by itself: together they would be floats where one has a sign and the other none.
+    (xs, at_x), (ys, at_y) = (np.unique(numbers.ravel(), return_inverse=True) for numbers in (x, y))
+    places, cell = np.unique(at_x.ravel() * max(ys.size, 1) + at_y.ravel(), return_inverse=True)
     cell = cell.ravel()
-    elements, holding = np.bincount(cell), np.bincount(cell[where.ravel()], minlength=places.shape[1])
-    cells = [(place, int(all_of), int(held)) for place, all_of, held in zip(places.T.tolist(), elements, holding)]
+    elements, holding = np.bincount(cell), np.bincount(cell[where.ravel()], minlength=places.size)
+    at = ((int(xs[place // ys.size]), int(ys[place % ys.size])) for place in places)
+    cells = [(place, int(all_of), int(held)) for place, all_of, held in zip(at, elements, holding)]
     return Picture(_native.plot_shares(title, axes, cells))
