@@ -517,8 +517,6 @@ fn of_kernels(asked: &Asked<'_>) -> Option<&'static str> {
         ("textures", !asked.textures.is_empty()),
         ("push", asked.push.is_some()),
         ("spec", !asked.spec.is_empty()),
-        ("grid", asked.grid != [1; 3]),
-        ("block", asked.block.is_some()),
         ("shared", asked.how.shared != 0),
         ("expect", !asked.how.expect.is_empty()),
     ];
@@ -529,7 +527,7 @@ fn of_kernels(asked: &Asked<'_>) -> Option<&'static str> {
 #[pyfunction]
 pub(crate) fn run_sass<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
     let refused = of_kernels(&asked);
-    let Asked { name, content, entry, args, how, .. } = asked;
+    let Asked { name, content, entry, grid: asked_grid, block: asked_block, args, how, .. } = asked;
     let name = name.as_str();
     if let Some(option) = refused {
         let problem = "a listing of straight-line SASS takes none: its registers are `args`";
@@ -566,6 +564,7 @@ pub(crate) fn run_sass<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<
     }
     let missing = |name: &sass::Name| format!("{name} is read before it is written: add it to `args`");
     let lanes = kernel::lanes(&lowered, &given, missing);
+    let lanes = lanes.and_then(|lanes| lanes.fit(asked_grid, asked_block).map(|()| lanes));
     let Lanes { grid, block, args, .. } = lanes.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
     let options = how.options(py, Profile::NVIDIA)?;
     let launch = Launch {

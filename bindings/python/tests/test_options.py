@@ -101,8 +101,6 @@ def test_expected_arrays():
 @pytest.mark.parametrize(
     "option",
     [
-        {"grid": 5},
-        {"block": 1},
         {"shared": 64},
         {"spec": {1: 1}},
         {"push": b"\0\0\0\0"},
@@ -113,6 +111,15 @@ def test_expected_arrays():
 def test_a_listing_takes_no_option_of_kernels(option):
     with pytest.raises(roundonce.Error, match=f"axpy.sass: `{next(iter(option))}`: a listing of straight-line SASS"):
         roundonce.run(AXPY, args=REGISTERS, **option)
+
+
+def test_a_listing_has_a_thread_for_each_element():
+    with pytest.raises(roundonce.Error, match="axpy.sass: a grid of 5 threads: the listing's registers have elements for 1"):
+        roundonce.run(AXPY, args=REGISTERS, grid=5)
+    lanes = {**REGISTERS, "R1": np.ones(5, np.float32)}
+    alone = roundonce.run(AXPY, args=lanes)
+    for grid, block in ((5, 1), (1, 5)):
+        assert (roundonce.run(AXPY, args=lanes, grid=grid, block=block)["R0"] == alone["R0"]).all()
 
 
 def test_registers_of_a_listing():

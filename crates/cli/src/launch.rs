@@ -158,8 +158,6 @@ impl LaunchArguments {
             ("--sampler", self.images.has_samplers()),
             ("--push", self.push.is_some()),
             ("--spec", !self.spec.is_empty()),
-            ("--grid", self.grid != [1; 3]),
-            ("--block", self.block.is_some()),
             ("--shared", self.shared != 0),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -562,6 +560,8 @@ pub(crate) fn listing(
         if unknown { Failure::Unsupported(text) } else { Failure::Input(text) }
     })?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
+    let fits = lanes.fit(arguments.grid, arguments.block);
+    fits.map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
     Ok((lowered, lanes, text))
 }
 

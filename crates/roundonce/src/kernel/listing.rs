@@ -85,6 +85,21 @@ pub struct Lanes {
     pub args: Vec<Arg>,
 }
 
+impl Lanes {
+    /// Whether a grid of such blocks has a thread for each lane, where one is asked for.
+    ///
+    /// # Errors
+    /// If it has more or fewer.
+    pub fn fit(&self, grid: [u32; 3], block: Option<[u32; 3]>) -> Result<(), String> {
+        let threads =
+            grid.iter().chain(block.iter().flatten()).fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
+        if (grid, block) == ([1; 3], None) || threads == self.count as u64 {
+            return Ok(());
+        }
+        Err(format!("a grid of {threads} threads: the listing's registers have elements for {}", self.count))
+    }
+}
+
 /// The launch of a SASS listing: what it reads before it writes it comes from `given`, by the names that it has in
 /// [`Lowered::inputs`]; a name that is not read is ignored.
 ///
