@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 4;
 const TOGETHER: usize = 256;
 type Together = [u64; TOGETHER / 64];
 /// Entry points times functions beyond which what they use is not looked for.
-const MOST_REACHED: usize = 1 << 34;
+const MOST_REACHED: u64 = 1 << 34;
 
 /// The variables of the module that each function uses.
 #[derive(Default)]
@@ -158,7 +158,7 @@ impl Missing {
 
 /// Whether what entry points use is looked for.
 pub(super) fn is_checked(entry_points: usize, functions: usize) -> bool {
-    entry_points.saturating_mul(functions) <= MOST_REACHED
+    (entry_points as u64).saturating_mul(functions as u64) <= MOST_REACHED
 }
 
 /// The variables that belong to interfaces, by the functions that use them.
