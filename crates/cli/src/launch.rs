@@ -1,28 +1,30 @@
 //! A kernel with its arguments and its grid: what `run`, `why` and `diff` share.
 
+mod listing;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use roundonce::answers::located;
 use roundonce::arith::Format;
 use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
 use roundonce::isa::{SmTarget, hex_bits};
-use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
-use roundonce::sass::{self, Lowered, Name};
+use roundonce::kernel::{self, Choice, Ready};
+use roundonce::sass;
 use roundonce::spirv::Assume;
 use roundonce::{Profile, ProfileChoice, elements};
 
 use crate::argument::Argument;
 use crate::array::Array;
-use crate::asm::check_listing;
 use crate::images::{self, ImageArguments};
 use crate::modules::{Language, ready};
 use crate::{Failure, files, memory, output, threads};
+
+pub(crate) use listing::listing;
 
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -147,20 +149,6 @@ impl LaunchArguments {
             || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
-    }
-
-    /// The first option that was given and that only a kernel takes: a straight-line listing has a lane for each element of
-    /// its arrays, and neither parameters nor shared memory.
-    fn of_kernels(&self) -> Option<&'static str> {
-        let given = [
-            ("--arg", !self.arg.is_empty()),
-            ("--texture", self.images.has_textures()),
-            ("--sampler", self.images.has_samplers()),
-            ("--push", self.push.is_some()),
-            ("--spec", !self.spec.is_empty()),
-            ("--shared", self.shared != 0),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
     /// How many threads were asked for.
@@ -540,67 +528,4 @@ fn formats(arrays: &[Option<Array>]) -> Vec<Option<&'static str>> {
         _ => None,
     };
     arrays.iter().map(format).collect()
-}
-
-/// A .sass listing with its registers and constants, and its text.
-pub(crate) fn listing(
-    path: &Path,
-    entry: Option<&str>,
-    arguments: &LaunchArguments,
-) -> Result<(Lowered, Lanes, String), Failure> {
-    let text = files::text(path, files::read(path)?)?;
-    check_listing(path, &text)?;
-    if let Some(option) = arguments.of_kernels() {
-        let problem = "a listing of straight-line SASS takes none: its registers are --reg and --cbank";
-        return Err(Failure::Input(format!("{}: {option}: {problem}", path.display())));
-    }
-    let lowered = sass::lower(&text, entry).map_err(|findings| {
-        let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
-        let text = located(&path.display().to_string(), &text, findings);
-        if unknown { Failure::Unsupported(text) } else { Failure::Input(text) }
-    })?;
-    let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
-    let fits = lanes.fit(arguments.grid, arguments.block);
-    fits.map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
-    Ok((lowered, lanes, text))
-}
-
-/// `R1=0x3f800000`, `P0=1`, `0x3:0x140=x.npy`, by the names that the lowering gives.
-fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Failure> {
-    let mut given = BTreeMap::new();
-    let registers = arguments.reg.iter().map(|text| ("--reg", text));
-    let constants = arguments.cbank.iter().map(|text| ("--cbank", text));
-    for (option, text) in registers.chain(constants) {
-        let (name, value) = split_pair(option, text)?;
-        let name = if option == "--reg" { register_name(name)? } else { constant_name(name)? };
-        let value = if value.is_array() {
-            LaneValues::of_bytes(name, &Array::read(value.path())?.bytes)
-        } else {
-            LaneValues::parse(name, value.text()?)
-        };
-        let value = value.map_err(|problem| Failure::Input(format!("{option} {text}: {problem}")))?;
-        let name = name.to_string();
-        if given.insert(name.clone(), value).is_some() {
-            return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
-        }
-    }
-    Ok(given)
-}
-
-fn register_name(text: &str) -> Result<Name, Failure> {
-    let problem = || Failure::Input(format!("--reg `{text}` is not R0 to R254, P0 to P6 or CC"));
-    kernel::register_name(text).ok_or_else(problem)
-}
-
-fn constant_name(text: &str) -> Result<Name, Failure> {
-    let problem = || Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140"));
-    kernel::constant_name(text).ok_or_else(problem)
-}
-
-fn missing(name: &Name) -> String {
-    let option = match name {
-        Name::Constant { bank, offset } => format!("--cbank {bank:#x}:{offset:#x}=…"),
-        _ => format!("--reg {name}=…"),
-    };
-    format!("{name} is read before it is written: add {option}")
 }

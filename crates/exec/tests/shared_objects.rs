@@ -112,7 +112,7 @@ fn a_phase_without_end() {
     }
 }
 
-/// Whoever leaves a barrier last leaves it as it is: to ask for its phase changes nothing.
+/// A barrier that all threads have left stays as it is: to ask for its phase changes nothing.
 #[test]
 fn a_barrier_that_all_have_left() {
     let body = "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive_drop.shared.b64 %rd7, [bar];\n\

@@ -55,8 +55,10 @@ def element_of(dtype: np.dtype) -> str:
     return dtype.name if dtype.kind == "V" else dtype.str.lstrip("<>|=")
 
 
-def decimal(number: Union[int, float]) -> str:
-    """The digits of a number. Python writes no integer of very many; one of more than 400 is beyond every type as it is."""
+def decimal(number: Union[int, float, str]) -> str:
+    """The digits of a number; text as it is. Python writes no integer of very many; one of more than 400 is beyond every type as it is."""
+    if isinstance(number, str):
+        return number
     if isinstance(number, int) and abs(number) >= 10**400:
         return "-1e400" if number < 0 else "1e400"
     return repr(number)
@@ -149,7 +151,7 @@ def operand(instruction: Instruction, index: int, value: Any) -> Column:
         if isinstance(value, float) and instruction.lanes == 1:
             components = [instruction.convert(index, value)]
         elif isinstance(value, str) or instruction.lanes == 1:
-            components = instruction.read(index, value if isinstance(value, str) else decimal(value))
+            components = instruction.read(index, decimal(value))
         else:
             raise TypeError(_mismatch(instruction, format, what, f"the number {value!r}"))
         bits = np.array(components, _UNSIGNED[_WIDTH[format]])

@@ -22,7 +22,7 @@ def _column(instruction: Conversion, index: int, value: Any) -> np.ndarray:
     unsigned = np.dtype(f"uint{bits}")
     if is_single(value):
         # A float as its exact digits: it is rounded once.
-        text = value.hex() if isinstance(value, float) else value if isinstance(value, str) else decimal(value)
+        text = value.hex() if isinstance(value, float) else decimal(value)
         return np.array(instruction.read(index, text), unsigned)
     array = as_array(value)
     ours = native(array)

@@ -18,7 +18,7 @@ def columns_of(instruction: Integer, operands: tuple) -> List[np.ndarray]:
 
 def _column(instruction: Integer, index: int, value: Any) -> np.ndarray:
     if is_single(value):
-        return np.array(instruction.read(index, value if isinstance(value, str) else decimal(value)), np.uint64)
+        return np.array(instruction.read(index, decimal(value)), np.uint64)
     array = as_array(value)
     bits, _ = instruction.operand_types[index]
     # The carry flag, as `.cc` gives it.

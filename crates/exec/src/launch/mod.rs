@@ -26,6 +26,7 @@ use crate::interp::{Digests, Exceptions, FaultKind, Stats};
 use crate::kernel::{Buffer, DecodedKernel, LaunchConfig};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
+use rayon::ThreadPool;
 use roundonce_ir::{Guard, Kernel, Op, Program, contract, scalarize};
 
 impl Launch<'_> {
@@ -124,7 +125,7 @@ fn run_kernel(
     let kernel = &*scalarize(kernel);
     let code = decoded(program, kernel, options);
     let workers = workers(&code, sizes, options);
-    let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, (workers, 1))?;
+    let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, (workers.0, 1))?;
     let count = args.len();
     let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
     let stats = execute(&code, &config, &mut memory, workers)?;
@@ -139,26 +140,27 @@ fn decoded<'p>(program: &'p Program, kernel: &'p Kernel, options: &Options) -> D
 /// The workers of all launches.
 static THREADS: Threads = Threads::new();
 
-/// How many workers a launch has.
-fn workers(code: &DecodedKernel<'_>, sizes: &Sizes, options: &Options) -> usize {
+/// The workers of a launch: how many, and the pool that runs them, if they are several.
+type Workers = (usize, Option<&'static ThreadPool>);
+
+/// How many workers a launch has. One needs no pool, and some machines have none.
+fn workers(code: &DecodedKernel<'_>, sizes: &Sizes, options: &Options) -> Workers {
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
-    // More than there are blocks, or than the pool runs at a time, would only wait. To ask the pool starts it.
     let wanted = options.threads.min(blocks);
     if wanted <= 1 || options.observed().any() || code.communication().is_some() {
-        1
-    } else {
-        THREADS.pool().map_or(1, |pool| wanted.min(4 * pool.current_num_threads()))
+        return (1, None);
     }
+    // More than there are blocks, or than the pool runs at a time, would only wait. To ask the pool starts it.
+    THREADS.pool().map_or((1, None), |pool| (wanted.min(4 * pool.current_num_threads()), Some(pool)))
 }
 
 fn execute(
     code: &DecodedKernel<'_>,
     config: &LaunchConfig,
     memory: &mut GlobalMemory,
-    workers: usize,
+    (workers, pool): Workers,
 ) -> Result<Stats, RunError> {
-    // One worker needs no pool, and some machines have none.
-    match if workers > 1 { THREADS.pool().ok() } else { None } {
+    match pool {
         None => workers::run_serial(code, config, memory),
         Some(pool) => workers::run_parallel(code, config, memory, (pool, workers)),
     }

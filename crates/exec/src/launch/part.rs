@@ -126,7 +126,7 @@ impl Launch<'_> {
         let (args, options) = (self.args, &self.options);
         let count = args.len();
         let copies = 2 + u64::from(marks_reads);
-        let limit = arguments::check_memory(program, &kernel, &sizes, &args, options, (workers, copies))?;
+        let limit = arguments::check_memory(program, &kernel, &sizes, &args, options, (workers.0, copies))?;
         let (mut memory, mut config) = GlobalMemory::lay_out(program, &kernel, &sizes, args, options, limit)?;
         config.stops_at_faults = true;
         memory.mark(&kernel, &sizes, (marks::distance(program.address_bits), marks_reads))?;

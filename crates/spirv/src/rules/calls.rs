@@ -93,6 +93,13 @@ impl Calls {
             }
         }
     }
+    /// Whether a function is among these, or called by them, directly or not.
+    pub(super) fn reached(&self, functions: impl IntoIterator<Item = u32>) -> impl Fn(u32) -> bool {
+        let either = |one: &mut bool, other: &bool| *one |= other;
+        let mut reached = self.values(functions.into_iter().map(|function| (function, true)), either);
+        self.hand_down(&mut reached, either);
+        move |function| self.value(&reached, function) == Some(&true)
+    }
     fn rounds(&self) -> usize {
         if self.has_circle { MOST_ROUNDS } else { 1 }
     }

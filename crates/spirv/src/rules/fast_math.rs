@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use rspirv::spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 
-use super::calls::Calls;
 use super::{Checker, code};
 use crate::facts::Attached;
 
@@ -81,11 +80,8 @@ fn excluded(checker: &mut Checker<'_>) {
             checker.error(code::FAST_MATH, at.instruction.word, UNIVERSAL, message);
         }
     }
-    let calls = Calls::of(module);
-    let either = |one: &mut bool, other: &bool| *one |= other;
-    let mut reached = calls.values(has_default.iter().map(|&function| (function, true)), either);
-    calls.hand_down(&mut reached, either);
-    let is_reached = |function| calls.value(&reached, function) == Some(&true);
+    let calls = checker.calls();
+    let is_reached = calls.reached(has_default.iter().copied());
     let mut function = 0;
     for instruction in module.instructions() {
         if instruction.opcode == Op::Function as u16 {

@@ -65,7 +65,7 @@ impl Uses {
             return;
         }
         let belongs = |id| global(module, facts, id).is_some_and(|class| belongs(module, class));
-        let calls = Calls::of(module);
+        let calls = checker.calls();
         let used = Used::of(&self.by_function, &calls, belongs);
         let is_looked_for = is_checked(facts.entry_points.len(), calls.functions()) && !used.uses.is_empty();
         let mut incomplete = 0;
@@ -98,14 +98,10 @@ impl Uses {
 
     /// The variables that any entry point uses.
     fn reached(&self, checker: &Checker<'_>, calls: &Calls) -> BTreeSet<u32> {
-        let either = |one: &mut bool, other: &bool| *one |= other;
-        let entries = checker.facts.entry_points.iter();
-        let mut reached = calls.values(entries.map(|entry| (entry.function, true)), either);
-        calls.hand_down(&mut reached, either);
-        let is_reached = |function: &u32| calls.value(&reached, *function) == Some(&true);
+        let is_reached = calls.reached(checker.facts.entry_points.iter().map(|entry| entry.function));
         self.by_function
             .iter()
-            .filter(|(function, _)| is_reached(function))
+            .filter(|(function, _)| is_reached(**function))
             .flat_map(|(_, used)| used)
             .copied()
             .collect()

@@ -34,6 +34,10 @@ mod view;
 pub use codes::RULES;
 pub use unchecked::unchecked;
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use calls::Calls;
 use roundonce_isa::{Finding, Location, Severity};
 use rspirv::spirv::Op;
 
@@ -132,7 +136,8 @@ pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
 /// Of a module that was read from a text the findings have edits of it.
 fn check_module(module: &Module, text: Option<&str>, environment: Environment) -> Vec<Finding> {
     let facts = Facts::of(module);
-    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new(), function: None };
+    let (findings, calls) = (Vec::new(), OnceCell::new());
+    let mut checker = Checker { module, text, environment, facts: &facts, findings, calls, function: None };
     checker.version();
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
@@ -165,6 +170,8 @@ pub(crate) struct Checker<'m> {
     pub environment: Environment,
     pub facts: &'m Facts,
     pub findings: Vec<Finding>,
+    /// Found out when it is first asked for.
+    calls: OnceCell<Rc<Calls>>,
     /// The OpFunction of the instruction at work, and its index.
     pub function: Option<(usize, Instruction)>,
 }
@@ -176,6 +183,10 @@ impl Checker<'_> {
     pub(crate) fn report(&mut self, finding: Finding) -> &mut Finding {
         self.findings.push(finding);
         self.findings.last_mut().expect("just pushed")
+    }
+    /// Which functions call which.
+    fn calls(&self) -> Rc<Calls> {
+        self.calls.get_or_init(|| Rc::new(Calls::of(self.module))).clone()
     }
     /// A value with its type, as a message shows it: `%k (i32)`.
     pub(crate) fn typed(&self, id: u32) -> String {

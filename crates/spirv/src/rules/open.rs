@@ -1,6 +1,7 @@
 //! What a module leaves to the implementation: each choice with its evaluations and with the edit that settles it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Alternatives, Fix, OpenChoice, Sequence, SequenceOperand, Severity, Version};
@@ -75,7 +76,7 @@ pub(super) fn apart(facts: &Facts, id: u32, flags: &BTreeSet<Option<u32>>) -> &'
 /// The flags of functions' instructions that are not decorated, under each entry point that reaches them.
 pub(super) struct Defaults {
     /// Where entry points may have defaults.
-    calls: Option<Calls>,
+    calls: Option<Rc<Calls>>,
     /// By width, of each function; none of those that no entry point reaches.
     known: HashMap<u32, Vec<BTreeSet<Option<u32>>>>,
     none: BTreeSet<Option<u32>>,
@@ -83,7 +84,7 @@ pub(super) struct Defaults {
 
 impl Defaults {
     pub(super) fn new(checker: &Checker<'_>) -> Defaults {
-        let calls = checker.facts.has(Capability::FloatControls2).then(|| Calls::of(checker.module));
+        let calls = checker.facts.has(Capability::FloatControls2).then(|| checker.calls());
         Defaults { calls, known: HashMap::new(), none: BTreeSet::from([None]) }
     }
 
@@ -105,7 +106,7 @@ impl Defaults {
 /// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
 pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
     let (module, facts) = (checker.module, checker.facts);
-    let calls = Calls::of(module);
+    let calls = checker.calls();
     let mut used = calls.values(per_function(checker, fused), Used::join_all);
     calls.hand_up(&mut used, Used::join_all);
     for entry in &facts.entry_points {
