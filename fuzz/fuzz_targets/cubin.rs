@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce::sass::{Cubin, Layout, ScheduleStyle, asm_file};
+use roundonce::sass::{Cubin, Layout, ScheduleStyle, asm_file_for};
 use roundonce_fuzz::{Choices, elf};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
         // A label is what a name may be, not what it is.
         let is_plain = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if cubin.kernels.iter().all(|kernel| is_plain(&kernel.name)) {
-            let assembly = match asm_file(&text) {
+            let assembly = match asm_file_for(&text, Some(cubin.generation())) {
                 Ok(assembly) => assembly,
                 // Values of the encoding that mean nothing are shown, and not taken.
                 Err(findings) if findings.iter().all(|finding| finding.code == "SASS0011") => continue,

@@ -206,6 +206,19 @@ fn single_operations_give_the_bits_of_their_ptx() {
     assert_eq!(compare("operations", Source::Cubin(&cubin("operations")), 8 * 40), 11);
 }
 
+/// From sm_60 on ptxas widens a half by an addition.
+#[test]
+fn halves_give_the_bits_of_their_ptx() {
+    for target in ["sm_53", "sm_60"] {
+        assert_eq!(compare("halves", Source::Cubin(&cubin(&format!("halves.{target}"))), 8 * 40), 7, "{target}");
+    }
+}
+
+#[test]
+fn dot_products_give_the_bits_of_their_ptx() {
+    assert_eq!(compare("dots", Source::Cubin(&cubin("dots")), 8 * 40), 1);
+}
+
 #[test]
 fn control_flow_arrays_and_atomics_give_the_bits_of_their_ptx() {
     assert_eq!(compare("flow", Source::Cubin(&cubin("flow")), 4), 3);

@@ -75,8 +75,9 @@ fn checked() -> Vec<(Vec<u8>, Kernel)> {
 }
 
 /// The waits that nothing is found without: for a source where the result of the same instruction is waited for as well,
-/// or for a result that nothing reads, as of `ATOMS.ADD RZ`.
-const NEEDLESS: usize = 134;
+/// for a result without a barrier of its own where a later one of its unit is waited for too, or for one that nothing
+/// reads, as of `ATOMS.ADD RZ`.
+const NEEDLESS: usize = 164;
 
 #[test]
 fn every_wait_that_is_taken_out_is_found() {
@@ -92,7 +93,7 @@ fn every_wait_that_is_taken_out_is_found() {
             }
         }
     }
-    assert_eq!((taken, missed), (2253, NEEDLESS));
+    assert_eq!((taken, missed), (2756, NEEDLESS));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_barrier_that_is_waited_for_nowhere_is_found() {
         }
     }
     // It is that of atomics whose result goes to RZ.
-    assert_eq!((taken, missed), (381, vec!["histogram 2".to_owned(); 2]));
+    assert_eq!((taken, missed), (468, vec!["histogram 2".to_owned(); 2]));
 }
 
 /// The field of a result's barrier may name a seventh, on which nothing can wait.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the cubins here again: ../*.ptx and programs.ptx for sm_50 and sm_61, flow.ptx, nans.ptx,
-roots.ptx, sums.ptx and operations.ptx. It writes the last, and programs.ptx of the kernels in bodies.py.
+"""Makes the cubins here again: ../*.ptx for sm_50 and sm_61, and those of TARGETS. It writes operations.ptx, halves.ptx
+and dots.ptx, and programs.ptx of the kernels in bodies.py.
 
     tests/kernels/maxwell/regenerate.py PTXAS NVDISASM      12.9 or earlier: later ones have no Maxwell
 
@@ -19,6 +19,9 @@ HERE = pathlib.Path(__file__).parent
 # A kernel of more operations takes more registers than there are.
 OPERATIONS_OF_A_KERNEL = 40
 OLD = {"old_1_4", "old_2_3"}
+#: What is compiled beside the kernels of the folder above, and for which targets.
+TARGETS = {"operations": ["sm_50"], "flow": ["sm_50"], "nans": ["sm_50"], "roots": ["sm_50"], "sums": ["sm_50"],
+           "halves": ["sm_53", "sm_60"], "dots": ["sm_61"], "programs": ["sm_50", "sm_61"]}
 
 
 def operations():
@@ -88,9 +91,57 @@ def operations():
     yield "vote.sync.ballot.b32 R, B, -1"
 
 
+def halves():
+    """The instructions on 16-bit floats, and what ptxas makes of other ones around them: a, b (y), m and j (x) are 16 bits
+    each, c is written. The number 0x80000000 has no opposite: there PTX does not say what `neg` gives."""
+    for flush in ("", ".ftz"):
+        for sat in ("", ".sat"):
+            for op in ("add", "sub", "mul"):
+                yield from (f"{op}{flush}{sat}.f16 c, m, b", f"{op}{flush}{sat}.f16x2 R, x, y")
+            yield from (f"fma.rn{flush}{sat}.f16 c, m, a, j", f"fma.rn{flush}{sat}.f16x2 R, x, y, z")
+        for c in ("lt", "le", "gt", "ge", "eq", "ne", "ltu", "leu", "gtu", "geu", "equ", "neu", "num", "nan"):
+            yield from (f"setp.{c}{flush}.f16 P, m, b", f"setp.{c}{flush}.f16x2 P|Q, x, y",
+                        f"set.{c}{flush}.f16x2.f16x2 R, x, y", f"set.{c}{flush}.u32.f16x2 R, x, y")
+        for logic in ("and", "or", "xor"):
+            yield from (f"setp.gt.{logic}{flush}.f16x2 P|Q, x, y, B", f"setp.le.{logic}{flush}.f16 P, j, a, !B",
+                        f"set.ne.{logic}{flush}.u32.f16x2 R, x, y, B")
+        yield from (f"set.lt{flush}.f16.f16 c, m, a", f"set.ge{flush}.u32.f16 R, j, b")
+    for sign in ("abs", "neg"):
+        yield from (f"{sign}.f16 c, m", f"{sign}.f16 c, j; add.f16 c, c, a", f"{sign}.f16x2 R, x; mul.f16x2 R, R, y",
+                    f"{sign}.f16x2 R, x; fma.rn.f16x2 R, y, z, R", f"{sign}.f16 c, j; cvt.f32.f16 F, c",
+                    f"{sign}.f16 c, m; setp.gt.f16 P, c, b", f"{sign}.f16x2 R, x; setp.le.f16x2 P|Q, y, R",
+                    f"{sign}.f16 c, j; cvt.rzi.s32.f16 R, c")
+        for t in ("f16", "f32", "f64"):
+            into = {"f16": "c", "f32": "F", "f64": "D"}[t]
+            yield from (f"or.b32 R, x, 1; {sign}.s32 R, R; cvt.rn.{t}.s32 {into}, R",)
+        for t in ("s8", "u8", "s16", "u16"):
+            yield from (f"or.b32 R, x, 1; {sign}.s32 R, R; cvt.{t}.s32 c, R",
+                        f"or.b32 R, x, 1; {sign}.s32 R, R; cvt.sat.{t}.s32 c, R")
+    for op in ("add.f16 c, m, b", "mul.f16 c, j, b", "fma.rn.f16 c, m, j, b"):
+        yield from (f"{op}; cvt.f32.f16 F, c", f"cvt.rn.f16.f32 m, f; {op}")
+    yield from ("mov.b32 R, 0x3C00C100; mul.f16x2 R, x, R", "mov.b32 R, 0x3C00FC00; add.f16x2 R, x, R",
+                "mov.b32 R, 0x3C00C100; fma.rn.f16x2 R, x, R, y", "mov.b32 R, 0x3C00C100; setp.gt.f16x2 P|Q, x, R")
+    yield from ("setp.num.f16 P, m, m; @!P mov.b16 m, 0; cvt.f32.f16 F, m", "cvt.rn.f16.f32 c, f", "cvt.rz.f16.f32 c, f")
+    for r in ("rni", "rzi", "rmi", "rpi"):
+        yield from (f"cvt.{r}.f16.f16 c, j", f"cvt.{r}.s16.f32 c, f", f"cvt.{r}.u16.f32 c, f", f"cvt.{r}.s16.f16 c, m",
+                    f"cvt.{r}.u16.f16 c, j", f"cvt.{r}.s32.f16 R, j", f"cvt.{r}.u64.f16 W, m", f"cvt.{r}.s8.f32 c, f")
+    for t in ("s16", "u16"):
+        yield from (f"cvt.rn.f16.{t} c, j", f"cvt.rz.f32.{t} F, j")
+    for t in ("s32", "u32"):
+        yield f"cvt.rn.f16.{t} c, x"
+    for t in ("s64", "u64"):
+        yield f"cvt.rn.f16.{t} c, X"
+
+
+def dot_products():
+    for a in ("s32", "u32"):
+        for b in ("s32", "u32"):
+            yield from (f"dp4a.{a}.{b} R, x, y, z", f"dp2a.lo.{a}.{b} R, x, y, z", f"dp2a.hi.{a}.{b} R, x, y, z")
+
+
 def stored(operation, place):
-    """The operation and the store of what it writes."""
-    written = operation.split(" ")[1].rstrip(",")
+    """The operation and the store of what its last instruction writes."""
+    written = re.sub("^@!?P ", "", operation.split("; ")[-1]).split(" ")[1].rstrip(",")
     after = {"P": "selp.u32 R, 1, 0, P; ", "P|Q": "selp.u32 R, 1, 0, P; @Q or.b32 R, R, 2; ",
              "R|P": "@P not.b32 R, R; ", "c": "cvt.s32.s16 R, c; "}.get(written, "")
     register = {"P": "R", "P|Q": "R", "R|P": "R", "c": "R"}.get(written, written)
@@ -98,16 +149,17 @@ def stored(operation, place):
     return f"\t{operation}; {after}st.global.{kind} [O+{8 * place}], {register};"
 
 
-def kernel(number, some):
-    lines = [f".visible .entry operations_{number}(.param .u32 n, .param .u64 input, .param .u64 output)", "{",
+def kernel(name, some):
+    lines = [f".visible .entry {name}(.param .u32 n, .param .u64 input, .param .u64 output)", "{",
              "\t.reg .b32 x, y, z, s, w, t, i, R; .reg .b64 X, Y, W, A, O; .reg .f32 f, g, h, F;",
-             "\t.reg .f64 p, q, u, v, D; .reg .pred P, Q, B; .reg .b16 c, k;",
+             "\t.reg .f64 p, q, u, v, D; .reg .pred P, Q, B; .reg .b16 c, k, a, b, m, j;",
              "\tld.param.u64 A, [input]; ld.param.u64 O, [output];",
              "\tmov.u32 i, %ctaid.x; mov.u32 t, %ntid.x; mov.u32 x, %tid.x; mad.lo.u32 i, i, t, x;",
              f"\tmul.wide.u32 X, i, 16; add.u64 A, A, X; mul.wide.u32 X, i, {8 * OPERATIONS_OF_A_KERNEL}; add.u64 O, O, X;",
              "\tld.global.u64 X, [A]; ld.global.u64 Y, [A+8]; mov.b64 {x, z}, X; mov.b64 {y, t}, Y;",
              "\tand.b32 s, z, 63; or.b32 w, y, 1; mov.b32 f, x; mov.b32 g, y; mov.b32 h, z; mov.b64 p, X; mov.b64 q, Y;",
-             "\tcvt.rn.f64.s32 u, x; cvt.rn.f64.u32 v, w; setp.gt.u32 B, z, x; mov.b32 {c, k}, z;"]
+             "\tcvt.rn.f64.s32 u, x; cvt.rn.f64.u32 v, w; setp.gt.u32 B, z, x; mov.b32 {c, k}, z;",
+             "\tmov.b32 {m, j}, x; mov.b32 {a, b}, y;"]
     return "\n".join(lines + [stored(each, place) for place, each in enumerate(some)] + ["\tret;", "}", ""])
 
 
@@ -128,11 +180,17 @@ def program(name, body):
 
 def main():
     ptxas, nvdisasm = sys.argv[1:]
-    every = list(operations())
-    groups = [every[at:at + OPERATIONS_OF_A_KERNEL] for at in range(0, len(every), OPERATIONS_OF_A_KERNEL)]
     head = ".version 8.0\n.target sm_50\n.address_size 64\n// Written by regenerate.py.\n\n"
-    text = head + "\n".join(kernel(number, group) for number, group in enumerate(groups))
-    (HERE / "operations.ptx").write_text(text)
+
+    def of(name, each):
+        """The kernels of some operations."""
+        each = list(each)
+        groups = [each[at:at + OPERATIONS_OF_A_KERNEL] for at in range(0, len(each), OPERATIONS_OF_A_KERNEL)]
+        text = "\n".join(kernel(f"{name}_{number}", group) for number, group in enumerate(groups))
+        (HERE / f"{name}.ptx").write_text(head.replace("sm_50", TARGETS[name][0]) + text)
+        return len(each)
+
+    count = of("operations", operations()) + of("halves", halves()) + of("dots", dot_products())
 
     def compiled(text, target, name):
         source = HERE / "lowered.ptx"
@@ -141,14 +199,12 @@ def main():
         source.unlink()
         return made
 
-    for name in ("operations", "flow", "nans", "roots", "sums"):
-        made = compiled((HERE / f"{name}.ptx").read_text(), "sm_50", f"{name}.cubin")
-        assert made.returncode == 0, made.stderr
-    programs = head + HEAD + "".join("\n" + program(name, body) for name, body in BODIES.items())
-    (HERE / "programs.ptx").write_text(programs)
-    for target in ("sm_50", "sm_61"):
-        made = compiled(programs, target, f"programs.{target}.cubin")
-        assert made.returncode == 0, made.stderr
+    (HERE / "programs.ptx").write_text(head + HEAD + "".join("\n" + program(name, body) for name, body in BODIES.items()))
+    for name, targets in TARGETS.items():
+        for target in targets:
+            file = f"{name}.{target}.cubin" if len(targets) > 1 else f"{name}.cubin"
+            made = compiled((HERE / f"{name}.ptx").read_text(), target, file)
+            assert made.returncode == 0, made.stderr
     for name in ("flow", "programs.sm_61"):
         listing = subprocess.run([nvdisasm, HERE / f"{name}.cubin"], capture_output=True, text=True, check=True).stdout
         (HERE / f"{name.split('.')[0]}.sass").write_text(re.sub("\n\n+", "\n", listing))
@@ -157,7 +213,7 @@ def main():
             text = re.sub(r"(?m)^\.version .*$", ".version 8.0", source.read_text())
             if source.stem not in OLD:
                 compiled(text, target, f"{source.stem}.{target}.cubin")
-    print(len(every), "operations;", len(list(HERE.glob("*.cubin"))), "cubins")
+    print(count, "operations;", len(list(HERE.glob("*.cubin"))), "cubins")
 
 
 main()

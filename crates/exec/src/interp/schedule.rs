@@ -176,9 +176,15 @@ impl<'a> Interpreter<'a> {
                 if self.value_bytes() > self.config.register_limit {
                     return Err(self.out_of_registers());
                 }
+                let others = self.splits.len();
                 match self.step(inst, &mut split)? {
                     StepOutcome::Next => {
                         split.at += 1;
+                        // Those that a guard has left out go on from here too.
+                        if self.splits.len() > others {
+                            self.splits.push(split);
+                            return Ok(());
+                        }
                         if self.active.full && self.splits.is_empty() {
                             for &reg in &inst.kills {
                                 self.kill(reg);

@@ -97,6 +97,14 @@ fn of_integers() {
 #[test]
 fn of_floats() {
     let mut forms = Forms::default();
+    let half = FLOATS.iter().find(|(_, t, _)| *t == "f16").unwrap().2;
+    for name in FLOAT {
+        // A truth in each half.
+        forms.add(format!("set.{name}.u32.f16x2 %r0, %r1, %r2;"), move |[a, b, ..]| {
+            let of = |shift: u32| holds(name, order(half, a >> shift & 0xffff, b >> shift & 0xffff));
+            u64::from(of(0)) * 0xffff | u64::from(of(16)) * 0xffff_0000
+        });
+    }
     for (r, t, layout) in FLOATS {
         for name in FLOAT {
             forms.add(format!("setp.{name}.{t} %p0, %{r}1, %{r}2;"), move |[a, b, ..]| {

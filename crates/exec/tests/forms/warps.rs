@@ -108,6 +108,22 @@ fn questions() {
     forms.check();
 }
 
+/// Lanes that a guard leaves out of an instruction among lanes are with the others again at the next one.
+#[test]
+fn guarded_questions() {
+    let mut forms = Forms::default();
+    for first in ["vote.ballot.b32 %r5, %p1;", "shfl.idx.b32 %r5, %r1, 0, 31;"] {
+        forms.among(format!("// %r\n@%p3 {first}\nvote.ballot.b32 %r0, %p1;"), |rows, row| {
+            (bits(warp(rows, row).0.iter().map(|row| row[0] & 1 == 1)), false)
+        });
+    }
+    forms.among("// %r\n@!%p3 vote.ballot.b32 %r0, %p1;\n@%p3 vote.ballot.b32 %r0, %p1;", |rows, row| {
+        let (warp, lane) = warp(rows, row);
+        (bits(warp.iter().map(|row| row[0] & 1 == 1 && row[2] & 1 == warp[lane][2] & 1)), false)
+    });
+    forms.check();
+}
+
 /// `redux` on floats: a NaN gives way, or with `.NaN` wins; the result is some lane's number.
 #[test]
 fn extrema_of_floats() {

@@ -453,7 +453,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// A comparison as a number: all ones (1.0 for a float) or zero.
     pub(super) fn set(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let [to, from] = inst.types[..] else { return Err(self.refuse(inst)) };
+        let [mut to, from] = inst.types[..] else { return Err(self.refuse(inst)) };
+        // Of a pair the integer has a truth in each half: CUDA's `__hgt2_mask` is this instruction.
+        if to.bits == 32 && from.components == 2 && to.format().is_none() {
+            to.components = 2;
+        }
         if to.bits < 16 || to.components != from.components {
             return Err(self.refuse(inst));
         }

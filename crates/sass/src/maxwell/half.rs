@@ -14,7 +14,7 @@ const fn row(
     modifiers: &'static [Slot],
     operands: &'static [crate::row::OperandField],
 ) -> Row {
-    Row::new(name, top, mask, modifiers, operands).since(Generation::Sm52)
+    Row::new(name, top, mask, modifiers, operands).since(Generation::Sm52).variable()
 }
 
 #[rustfmt::skip] // Columns.
@@ -43,7 +43,7 @@ pub(super) static ROWS: &[&[Row]] = &[
     ],
     &[
         row("HADD2", 0x5d10, 0xfff8, &[merge(49), ftz(39), sat(32)],
-            &[RD, RA.neg(43).abs(44).suffix(packed(47)), RB.neg(31).abs(30).suffix(packed(28))]),
+            &[RD, RA.neg(43).abs(44).suffix(packed(47)), RB.neg(31).reuse(4).abs(30).suffix(packed(28))]),
         row("HADD2", 0x7a80, 0xfe80, &[merge(49), ftz(39), sat(52)],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), CONSTANT.neg(56).abs(54)]),
         row("HADD2", 0x7a00, 0xfe80, &[merge(49), ftz(39), sat(52)],

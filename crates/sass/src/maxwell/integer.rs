@@ -136,8 +136,8 @@ pub(super) static ROWS: &[&[Row]] = &[
         Row::new("LEA", 0x1800, 0xfc00, &[fixed(&[".HI"]), x(57)], &[optional(48), RD.cc(47), RA.neg(56), CONSTANT, RC, hex(51, 5).omit(0)]),
     ],
     &[
-        Row::new("IDP", 0x53f8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, RB, RC]).since(Generation::Sm61).refuse(NO_IDP).variable(),
-        Row::new("IDP", 0x53d8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, CONSTANT, RC]).since(Generation::Sm61).refuse(NO_IDP).variable(),
+        Row::new("IDP", 0x53f8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, RB, RC]).since(Generation::Sm61).refuse(NO_IDP),
+        Row::new("IDP", 0x53d8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, CONSTANT, RC]).since(Generation::Sm61).refuse(NO_IDP),
     ],
 ];
 static IDP_TYPES: &[&str] = &[".U8.U8", ".S8.U8", ".U16.U8", ".S16.U8", ".U8.S8", ".S8.S8", ".U16.S8", ".S16.S8"];

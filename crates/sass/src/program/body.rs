@@ -294,7 +294,7 @@ impl<'a> Body<'a> {
         Some(value)
     }
     /// A sign cleared or flipped, as a bit.
-    fn signed(&mut self, operand: &Operand, format: Format, mut a: Arg) -> Arg {
+    pub(super) fn signed(&mut self, operand: &Operand, format: Format, mut a: Arg) -> Arg {
         for (is_asked, negate) in [(operand.absolute, false), (operand.negate, true)] {
             if is_asked {
                 let d = self.fresh(Width::holding(format.width()));

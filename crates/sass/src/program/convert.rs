@@ -40,27 +40,24 @@ impl Body<'_> {
         match format {
             Format::F64 => self.double(operand),
             Format::F32 => self.single(operand),
-            // A half of a register.
             _ => {
-                if operand.negate || operand.absolute {
-                    return None;
-                }
                 let whole = self.bits(operand)?;
-                let d = self.fresh(Width::B16);
-                let shift = if operand.suffix == ".H1" { 16 } else { 0 };
-                self.emit(Op::Extract { d, a: whole, width: B32, shift });
-                Some(d.into())
+                let half = self.half_float(whole, if operand.suffix == ".H1" { 16 } else { 0 });
+                Some(self.signed(operand, format, half.into()))
             }
         }
     }
 
-    /// A result of 16, 32 or 64 bits to its registers.
-    fn write_scalar(&mut self, operand: &Operand, value: Reg) -> Option<()> {
+    /// A result of 16, 32 or 64 bits to its registers, one of 16 extended.
+    fn write_scalar(&mut self, operand: &Operand, value: Reg, sign: Signedness) -> Option<()> {
         match self.kernel.width(value) {
             Width::B64 => self.write_pair(operand, value),
             Width::B16 => {
                 let d = self.target(operand)?;
-                self.finish(Op::Pack { d, low: value.into(), high: Arg::ZERO });
+                let whole = self.fresh(B32);
+                self.emit(Op::Pack { d: whole, low: value.into(), high: Arg::ZERO });
+                let a = if sign == Signedness::Signed { self.part(whole.into(), 0, 16, sign) } else { whole.into() };
+                self.finish(Op::Move { d, a });
                 Some(())
             }
             _ => {
@@ -82,9 +79,6 @@ impl Body<'_> {
             Some(".PASS") => return None,
             _ => rounding(text)?,
         };
-        if to == from && !is_integral {
-            return None;
-        }
         let a = self.float_source(&operands[1], from, true)?;
         let d = self.fresh(Width::holding(to.width()));
         self.finish(Op::Convert {
@@ -97,16 +91,13 @@ impl Body<'_> {
             saturate: inst.modifier("sat").is_some(),
             a,
         });
-        self.write_scalar(&operands[0], d)
+        self.write_scalar(&operands[0], d, Signedness::Unsigned)
     }
 
     pub(super) fn float_to_int(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["ftz", "to", "from", "rnd", "half"])?;
         let operands = inst.operands();
         let (from, (bits, signed)) = (float(inst.modifier("from"))?, int(inst.modifier("to"))?);
-        if bits < 32 {
-            return None;
-        }
         let a = self.float_source(&operands[1], from, true)?;
         let d = self.fresh(Width::holding(bits));
         self.finish(Op::Convert {
@@ -119,7 +110,7 @@ impl Body<'_> {
             saturate: false,
             a,
         });
-        self.write_scalar(&operands[0], d)
+        self.write_scalar(&operands[0], d, sign(signed))
     }
 
     /// Where the byte or the half that is taken begins.
@@ -132,23 +123,29 @@ impl Body<'_> {
         }
     }
 
+    /// An integer of up to 32 bits, its signs applied among numbers of its size: the lowest is its own opposite, as in the
+    /// PTX that ptxas makes such operands of.
+    fn int_source(&mut self, operand: &Operand, bits: u32, sign: Signedness) -> Option<Arg> {
+        let all = self.bits(operand)?;
+        let mut value = self.part(all, Self::place(operand), bits, sign);
+        for (is_asked, op) in [(operand.absolute, IntOp::Abs), (operand.negate, IntOp::Neg)] {
+            if is_asked {
+                value = self.int32(op, &[value]);
+                value = self.part(value, 0, bits, sign);
+            }
+        }
+        Some(value)
+    }
+
     pub(super) fn int_to_float(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["to", "from", "rnd", "byte", "half"])?;
         let operands = inst.operands();
         let (to, (bits, signed)) = (float(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
-        if operand.negate || (operand.absolute && bits != 32) {
-            return None;
-        }
-        // A magnitude has no sign: that of the lowest number is 2^31.
-        let signed = signed && !operand.absolute;
-        let a = if bits == 64 {
-            self.pair(operand)?
-        } else if operand.absolute {
-            self.whole(operand)?
-        } else {
-            let value = self.bits(operand)?;
-            self.part(value, Self::place(operand), bits, sign(signed))
+        let a = match bits {
+            64 if operand.negate || operand.absolute => return None,
+            64 => self.pair(operand)?,
+            _ => self.int_source(operand, bits, sign(signed))?,
         };
         let d = self.fresh(Width::holding(to.width()));
         self.finish(Op::Convert {
@@ -161,7 +158,7 @@ impl Body<'_> {
             saturate: false,
             a,
         });
-        self.write_scalar(&operands[0], d)
+        self.write_scalar(&operands[0], d, Signedness::Unsigned)
     }
 
     /// To a type of its own: clamped with `.SAT`, otherwise cut; then extended to 32 bits.
@@ -170,15 +167,7 @@ impl Body<'_> {
         let operands = inst.operands();
         let ((to, to_signed), (from, from_signed)) = (int(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
-        let signs = operand.negate || operand.absolute;
-        if signs && inst.modifier("sat").is_some() {
-            return self.signed_and_clamped(inst);
-        }
-        if signs && from < 32 {
-            return None;
-        }
-        let value = self.whole(operand)?;
-        let value = self.part(value, Self::place(operand), from, sign(from_signed));
+        let value = self.int_source(operand, from, sign(from_signed))?;
         let d = self.target(&operands[0])?;
         let result = if inst.modifier("sat").is_some() {
             self.clamped(value, from_signed, to, to_signed)
@@ -189,28 +178,6 @@ impl Body<'_> {
         if inst.modifier("CC").is_some() {
             self.write_flags(d, Flags::Result);
         }
-        Some(())
-    }
-
-    /// A number of 32 bits with a sign of its own applied, exactly, and clamped. Source: ptxas's expansion of `vabsdiff2.sat`.
-    fn signed_and_clamped(&mut self, inst: &Instruction) -> Option<()> {
-        let operands = inst.operands();
-        let (operand, sat) = (&operands[1], int(inst.modifier("to"))?);
-        if int(inst.modifier("from"))? != (32, true) || inst.modifier("CC").is_some() {
-            return None;
-        }
-        let value = self.bits(operand)?;
-        let mut value = self.widened(value, Signedness::Signed);
-        if operand.absolute {
-            value = self.int(IntOp::Abs, Width::B64, &[value]).into();
-        }
-        if operand.negate {
-            value = self.int(IntOp::Neg, Width::B64, &[value]).into();
-        }
-        let clipped = self.clipped(value, sign(sat.1), u64::from(sat.0));
-        let low = self.low(clipped);
-        let d = self.target(&operands[0])?;
-        self.finish(Op::Move { d, a: low });
         Some(())
     }
 

@@ -1,6 +1,6 @@
 //! Numbers of 32 and 64 bits.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand as Arg, Signedness, Width};
 
 use super::body::{B32, Body, TRUE};
@@ -19,7 +19,7 @@ pub(super) fn rounding(text: Option<&str>) -> Option<Rounding> {
 }
 
 /// The comparison of floats; `Err` of a constant. `FCMP.GT` is written `FCMP`.
-fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
+pub(super) fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
     Some(match text.unwrap_or(".GT") {
         ".F" => Err(Arg::ZERO),
         ".LT" => Ok(Comparison::Lt),
@@ -41,12 +41,12 @@ fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
     })
 }
 
-/// The negations of the operands, as the operation has them.
-fn negated(mut operation: Operation, sources: &[Operand]) -> Operation {
-    for (side, operand) in operation.op.operands().iter().zip(sources) {
+/// The operation with its operands negated where these say so.
+pub(super) fn negated(mut operation: Operation, negations: impl IntoIterator<Item = bool>) -> Operation {
+    for (side, negate) in operation.op.operands().iter().zip(negations) {
         match side {
-            roundonce_arith::OperandIndex::C => operation.negate_addend ^= operand.negate,
-            _ => operation.negate_product ^= operand.negate,
+            roundonce_arith::OperandIndex::C => operation.negate_addend ^= negate,
+            _ => operation.negate_product ^= negate,
         }
     }
     operation
@@ -77,7 +77,7 @@ impl Body<'_> {
             return None;
         }
         let operands = inst.operands();
-        let operation = negated(recipe.operation, &operands[1..]);
+        let operation = negated(recipe.operation, operands[1..].iter().map(|operand| operand.negate));
         let mut args = [Arg::ZERO; 3];
         for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
             *arg = self.single(&Operand { negate: false, ..*operand })?;
@@ -96,7 +96,7 @@ impl Body<'_> {
         };
         let operands = inst.operands();
         let operation = Operation::new(op, Format::F64, rounding(inst.modifier("rnd"))?);
-        let operation = negated(operation, &operands[1..]);
+        let operation = negated(operation, operands[1..].iter().map(|operand| operand.negate));
         let mut args = [Arg::ZERO; 3];
         for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
             *arg = self.double(&Operand { negate: false, ..*operand })?;
@@ -104,55 +104,6 @@ impl Body<'_> {
         let d = self.fresh(Width::B64);
         self.finish(Op::Float { d, operation, components: 1, contractible: false, args });
         self.write_pair(&operands[0], d)
-    }
-
-    /// Two halves at once.
-    pub(super) fn halves(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["fmz", "ftz", "sat", "half"])?;
-        let op = match inst.mnemonic().get(..5)? {
-            "HADD2" => ArithOp::Add,
-            "HMUL2" => ArithOp::Mul,
-            _ => ArithOp::MulAdd,
-        };
-        let operands = inst.operands();
-        let (mut sources, mut args) = (Vec::new(), Vec::new());
-        let mut rest = operands.get(1..)?;
-        while let [operand, tail @ ..] = rest {
-            rest = tail;
-            if operand.absolute {
-                return None;
-            }
-            if let Value::Half(high) = operand.value {
-                // A packed number is two operands, and its sign is in it.
-                let [Operand { value: Value::Half(low), negate: false, .. }, tail @ ..] = tail else { return None };
-                rest = tail;
-                args.push(Arg::Imm(u64::from(high) << 16 | u64::from(*low)));
-                sources.push(Operand { negate: false, ..*operand });
-                continue;
-            }
-            let whole = self.bits(operand)?;
-            // One half in the place of both.
-            let which = match operand.suffix {
-                "" => None,
-                ".H0_H0" => Some(0x1010),
-                ".H1_H1" => Some(0x3232),
-                _ => return None,
-            };
-            let value = which.map_or(whole, |which| self.int32(IntOp::Permute, &[whole, Arg::ZERO, Arg::Imm(which)]));
-            args.push(value);
-            sources.push(*operand);
-        }
-        let mut operation = negated(Operation::new(op, Format::F16, Rounding::NearestEven), &sources);
-        operation.fmz = inst.modifier("fmz") == Some(".FMZ");
-        operation.flush = inst.modifier("fmz").or(inst.modifier("ftz")).is_some();
-        if inst.modifier("sat").is_some() {
-            operation.clamp = Clamp::Unit;
-        }
-        args.resize(3, Arg::ZERO);
-        let d = self.target(&operands[0])?;
-        let args = args.try_into().ok()?;
-        self.finish(Op::Float { d, operation, components: 2, contractible: false, args });
-        Some(())
     }
 
     pub(super) fn float_min_max(&mut self, inst: &Instruction) -> Option<()> {

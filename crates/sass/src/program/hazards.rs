@@ -93,6 +93,8 @@ impl Trace {
 struct Late {
     writes: [u8; NAMES],
     reads: [u8; NAMES],
+    /// Of a result without a barrier, those of later results of the same unit: one of them tells that it is there.
+    covers: [u8; NAMES],
     /// How many instructions counted on the barrier of a result after its own.
     ages: [u8; NAMES],
     /// By the barrier of the read, the barriers of the same instruction's result: when that is there, it was read.
@@ -104,6 +106,7 @@ impl Late {
     const NOTHING: Late = Late {
         writes: [0; NAMES],
         reads: [0; NAMES],
+        covers: [0; NAMES],
         ages: [0; NAMES],
         results: [[0; 6]; NAMES],
         since: [[0; 2]; NAMES],
@@ -114,10 +117,12 @@ impl Late {
         let mut grew = false;
         for name in 0..NAMES {
             if self.writes[name] == 0 {
-                self.ages[name] = other.ages[name];
-            } else if other.writes[name] != 0 && other.ages[name] < self.ages[name] {
-                self.ages[name] = other.ages[name];
-                grew = true;
+                (self.ages[name], self.covers[name]) = (other.ages[name], other.covers[name]);
+            } else if other.writes[name] != 0 {
+                let age = self.ages[name].min(other.ages[name]);
+                let covers = self.covers[name] & other.covers[name];
+                grew |= (age, covers) != (self.ages[name], self.covers[name]);
+                (self.ages[name], self.covers[name]) = (age, covers);
             }
             for (which, (own, more)) in
                 [(&mut self.writes[name], other.writes[name]), (&mut self.reads[name], other.reads[name])]
@@ -143,8 +148,8 @@ impl Late {
 
     fn wait(&mut self, barriers: u8) {
         if barriers != 0 {
-            for late in &mut self.writes {
-                *late &= !barriers;
+            for (late, covers) in self.writes.iter_mut().zip(&self.covers) {
+                *late = if covers & barriers == 0 { *late & !barriers } else { 0 };
             }
             for (late, results) in self.reads.iter_mut().zip(&self.results) {
                 for (barrier, results) in results.iter().enumerate() {
@@ -175,9 +180,14 @@ impl Late {
             if *late & barrier != 0 {
                 self.ages[name] = self.ages[name].saturating_add(1);
             }
-            if *late & NEVER != 0 && is_of_unit(self.since[name][0] as usize) {
+            if *late == 0 || !is_of_unit(self.since[name][0] as usize) {
+                continue;
+            }
+            if *late & NEVER != 0 {
                 *late = *late & !NEVER | barrier;
-                self.ages[name] = 0;
+                (self.ages[name], self.covers[name]) = (0, barrier);
+            } else if self.covers[name] != 0 {
+                self.covers[name] |= barrier;
             }
         }
     }
@@ -188,7 +198,7 @@ impl Late {
             let name = usize::from(*name);
             self.writes[name] = if is_late { bit(slot.write_barrier()).unwrap_or(NEVER) } else { 0 };
             self.since[name][0] = at as u32;
-            self.ages[name] = 0;
+            (self.ages[name], self.covers[name]) = (0, 0);
         }
         let result = bit(slot.write_barrier()).unwrap_or(0);
         if let Some(bit) = bit(slot.read_barrier()) {
@@ -252,13 +262,27 @@ impl Checked<'_> {
         }
     }
 
-    /// The results of a unit come in order.
+    /// What takes the same path: it reads, and its results come, in order.
     fn unit(&self, at: usize) -> &'static str {
         match self.code.instruction(at).map_or("", |instruction| instruction.mnemonic()) {
             "LD" | "LDG" | "LDL" | "ATOM" => "LDG",
             "MUFU" | "F2F" | "F2I" | "I2F" | "I2I" | "FLO" | "POPC" | "FCHK" => "MUFU",
+            "DADD" | "DMUL" | "DFMA" | "DMNMX" | "DSET" | "DSETP" => "DFMA",
+            name if name.starts_with('H') => "HFMA2",
             name => name,
         }
+    }
+
+    /// Whether no lane does both: their guards are opposite, and the predicate is the same.
+    fn exclude(&self, at: usize, earlier: usize, block: &[usize]) -> bool {
+        let guard = |at| Some(self.code.instruction(at)?.guard());
+        let (Some(one), Some(other)) = (guard(earlier), guard(at)) else { return false };
+        let name = PREDICATES + u16::from(one.predicate);
+        let writes = |at: &usize| self.trace.effects.get(at).is_some_and(|effects| effects.writes.contains(&name));
+        let place = |at: usize| block.iter().position(|other| *other == at);
+        one.predicate == other.predicate
+            && one.negated != other.negated
+            && place(earlier).zip(place(at)).is_some_and(|(earlier, at)| !block[earlier..at].iter().any(writes))
     }
 
     fn is_late(&self, at: usize) -> bool {
@@ -271,7 +295,8 @@ impl Checked<'_> {
     /// A block gone through; what is read or written too early goes to `tell`.
     fn run(&self, block: usize, late: &mut Late, mut tell: impl FnMut(usize, u16, usize, &'static str)) {
         let none = Effects::default();
-        for &at in self.trace.blocks.get(block).map_or(&[][..], Vec::as_slice) {
+        let block = self.trace.blocks.get(block).map_or(&[][..], Vec::as_slice);
+        for &at in block {
             self.wait(at, late);
             let effects = self.trace.effects.get(&at).unwrap_or(&none);
             for name in effects.reads.iter().chain(&effects.guard) {
@@ -282,10 +307,11 @@ impl Checked<'_> {
             for name in &effects.writes {
                 let [written, read] = late.since[usize::from(*name)].map(|since| since as usize);
                 // Whether two results that both come late come in order is not said.
-                if late.writes[usize::from(*name)] != 0 && !effects.reads.contains(name) && !self.is_late(at) {
+                let overwrites = late.writes[usize::from(*name)] != 0 && !effects.reads.contains(name);
+                if overwrites && !self.is_late(at) && !self.exclude(at, written, block) {
                     tell(at, *name, written, "overwritten before it is written");
                 }
-                if late.reads[usize::from(*name)] != 0 {
+                if late.reads[usize::from(*name)] != 0 && !(self.is_late(at) && self.unit(at) == self.unit(read)) {
                     tell(at, *name, read, "overwritten before it is read");
                 }
             }

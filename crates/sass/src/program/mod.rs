@@ -14,6 +14,7 @@ mod convert;
 mod copies;
 mod float;
 mod flow;
+mod half;
 mod hazards;
 mod info;
 mod integer;

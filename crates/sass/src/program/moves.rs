@@ -43,7 +43,8 @@ impl Body<'_> {
             "B2R" => self.barrier_result(inst),
             "FFMA" | "FFMA32I" | "FADD" | "FADD32I" | "FMUL" | "FMUL32I" => self.arithmetic(inst),
             "DADD" | "DMUL" | "DFMA" => self.double_arithmetic(inst),
-            "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" => self.halves(inst),
+            "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" => self.half_arithmetic(inst),
+            "HSET2" | "HSETP2" => self.half_comparison(inst),
             "FMNMX" | "DMNMX" => self.float_min_max(inst),
             "FSET" | "FSETP" | "DSET" | "DSETP" | "FCMP" => self.float_set(inst),
             "MUFU" => self.function(inst),
@@ -53,6 +54,7 @@ impl Body<'_> {
             "F2I" => self.float_to_int(inst),
             "I2F" => self.int_to_float(inst),
             "I2I" => self.int_to_int(inst),
+            "IDP" => self.dot_product(inst),
             "XMAD" => self.multiply_halves(inst),
             "LD" | "LDG" | "LDL" | "LDS" | "LDC" => self.load(inst),
             "ST" | "STG" | "STL" | "STS" => self.store(inst),
@@ -188,7 +190,7 @@ impl Body<'_> {
         self.write_predicates([&operands[0], &operands[1]], [first, second])
     }
 
-    fn combine(&mut self, op: IntOp, a: Arg, b: Arg) -> Arg {
+    pub(super) fn combine(&mut self, op: IntOp, a: Arg, b: Arg) -> Arg {
         if op == IntOp::And && b == Arg::Imm(1) {
             return a;
         }

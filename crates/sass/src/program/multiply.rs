@@ -1,4 +1,4 @@
-//! `XMAD`: halves of two registers multiplied, and a sum; `IMUL` and `IMAD`: whole registers.
+//! `XMAD`: halves of two registers multiplied, and a sum; `IMUL` and `IMAD`: whole registers; `IDP`: sums of products of bytes.
 
 use roundonce_ir::{Comparison, IntOp, Op, Operand as Arg, Signedness, Width};
 
@@ -25,6 +25,28 @@ impl Body<'_> {
             }
             (true, _) => self.int32(IntOp::Shr(Signedness::Signed), &[whole, place]),
         }
+    }
+
+    /// PTX's `dp4a` and `dp2a`.
+    pub(super) fn dot_product(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["mode", "type"])?;
+        let (first, second) = inst.modifier("type")?.strip_prefix('.')?.split_once('.')?;
+        let [a, b] =
+            [first, second].map(|text| if text.starts_with('S') { Signedness::Signed } else { Signedness::Unsigned });
+        let op = match (inst.modifier("mode")?, first.ends_with("16")) {
+            (".4A", false) => IntOp::DotProduct4(a, b),
+            (".2A.LO", true) => IntOp::DotProduct2 { a, b, high: false },
+            (".2A.HI", true) => IntOp::DotProduct2 { a, b, high: true },
+            _ => return None,
+        };
+        let operands = inst.operands();
+        let mut args = [Arg::ZERO; 3];
+        for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
+            *arg = self.bits(operand)?;
+        }
+        let d = self.target(&operands[0])?;
+        self.finish(crate::lower::integer(op, d, B32, &args));
+        Some(())
     }
 
     /// The lower or the upper half of a product, and with `IMAD` a sum: PTX's `mul` and `mad`. ptxas makes only
