@@ -109,7 +109,7 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
                 let number = text_lines.line_column(start).0;
                 let written = text.get(start..end).unwrap_or_default();
                 if let Err(message) = builder.instruction(&instruction, number as u32, written) {
-                    findings.push(rules::OPCODE.finding(line.location, message));
+                    findings.push(rules::UNMEASURED.finding(line.location, message));
                 }
             }
         }
@@ -240,7 +240,7 @@ impl KernelBuilder {
         match instruction.row().lowering {
             Lowering::Move if moves_all(instruction) => {}
             Lowering::Arithmetic(_) if recipe.is_some() || instruction.illegal_modifier().is_some() => {}
-            _ => return Err(format!("`{}` is not run yet", text.trim())),
+            _ => return Err(format!("`{}` is not run", text.trim())),
         }
         let loc = self.source_loc(line, text);
         let Some(guard) = self.guard(instruction.guard()) else { return Ok(()) };

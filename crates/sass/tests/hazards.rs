@@ -136,3 +136,40 @@ fn there_is_no_seventh_barrier() {
     }
     assert!(planted > 1000, "{planted}");
 }
+
+/// What the check says of lines of a kernel, which begins with two f64 numbers and ends with a store of R6.
+fn said_of(lines: &[&str]) -> Vec<String> {
+    let start = "[B------:R-:W0:-:S01] LDG.E.64 R4, [R2];\n[B0-----:R-:W-:-:S15] ISETP.EQ.AND P0, PT, R4, RZ, PT;";
+    let end = "[B------:R-:W-:-:S01] STG.E [R2], R6;\n[B------:R-:W-:-:S15] EXIT;";
+    let text = format!(".text.k:\n{start}\n{}\n{end}\n", lines.join("\n"));
+    let found = roundonce_sass::listing_hazards(&text, None, LARGEST).unwrap_or_else(|findings| panic!("{findings:?}"));
+    found.into_iter().map(|finding| finding.message).collect()
+}
+
+/// A later result's barrier tells of those of the same unit before it, of registers and of predicates; so does the one after.
+#[test]
+fn a_unit_is_in_order() {
+    let predicate = "[B------:R-:W-:-:S01] DSETP.GT.AND P1, PT, R4, R4, PT;";
+    let [first, second] =
+        ["[B------:R-:W1:-:S01] DSET.LT.AND R7, R4, R4, PT;", "[B------:R-:W2:-:S01] DSET.GT.AND R8, R4, R4, PT;"];
+    let other = "[B------:R-:W1:-:S01] MUFU.RCP R7, R4;";
+    let asks = |wait| format!("[B{wait}:R-:W-:-:S01] @P1 IADD32I R6, R6, 0x1;");
+    assert!(said_of(&[predicate, first, &asks("-1----")]).is_empty());
+    assert!(said_of(&[predicate, first, second, &asks("--2---")]).is_empty());
+    assert_eq!(said_of(&[predicate, first, &asks("------")]).len(), 1);
+    assert_eq!(said_of(&[predicate, other, &asks("-1----")]).len(), 1);
+}
+
+/// No lane does both.
+#[test]
+fn guards_that_exclude_each_other_need_no_wait() {
+    let sum = "[B------:R1:W2:-:S01] @!P0 DADD R6, R4, R6;";
+    let choice = |guard: &str| format!("[B------:R-:W-:-:S01] {guard}SEL R6, R4, RZ, P1;");
+    let wait = "[B-12---:R-:W-:-:S01] NOP;";
+    assert!(said_of(&[sum, &choice("@P0 "), wait]).is_empty());
+    for guard in ["@!P0 ", ""] {
+        assert!(!said_of(&[sum, &choice(guard), wait]).is_empty(), "{guard}");
+    }
+    let changed = "[B------:R-:W-:-:S13] ISETP.EQ.AND P0, PT, R5, RZ, PT;";
+    assert!(!said_of(&[sum, changed, &choice("@P0 "), wait]).is_empty());
+}

@@ -14,6 +14,8 @@ use crate::report::{Example, Group};
 pub(crate) const MOST_EXAMINED: u64 = 100_000;
 /// Passing vectors that a cause is held against: one that is at work everywhere contradicts none.
 const MOST_PASSING: usize = 4096;
+/// Failing vectors that a cause is held against: where it changes the result, it must be to the one that was seen.
+const MOST_FAILING: usize = 4096;
 /// Of one block, so that the sample is of more than one instruction.
 const PASSING_OF_A_BLOCK: usize = 1024;
 
@@ -35,10 +37,15 @@ enum Key {
 struct Tally {
     count: u64,
     first: Example,
+    /// Whether all of them are one unit in the last place beside the right result.
+    is_near: bool,
 }
 
 /// The candidates of an instruction, each evaluated otherwise than the right one and than the others.
-struct Models(Vec<(usize, EvalModel)>);
+struct Models {
+    right: EvalModel,
+    candidates: Vec<(usize, EvalModel)>,
+}
 
 impl Models {
     fn of(tested: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
@@ -56,20 +63,37 @@ impl Models {
                 all.push((candidate, model));
             }
         }
-        Models(all)
+        Models { right, candidates: all }
+    }
+    fn of_candidate(&self, candidate: usize) -> Option<&EvalModel> {
+        self.candidates.iter().find(|(it, _)| *it == candidate).map(|(_, model)| model)
     }
 }
 
 /// Whether an instruction so evaluated gives a vector's result.
 fn gives(model: &EvalModel, tested: &InstructionUnderTest, vector: &Vector) -> bool {
     let format = tested.recipe().operation.format;
-    vector.result.components().iter().enumerate().all(|(component, &observed)| {
+    let mut results = results(model, vector).zip(vector.result.components());
+    results.all(|(result, &observed)| model.accepts(format, result, observed))
+}
+
+/// What an instruction so evaluated gives, by component.
+fn results(model: &EvalModel, vector: &Vector) -> impl Iterator<Item = u64> {
+    (0..vector.result.components().len()).map(move |component| {
         let mut operands = [0; 3];
         for (bits, value) in operands.iter_mut().zip(&vector.operands) {
             *bits = value.components()[component];
         }
-        model.accepts(format, model.result(&operands[..vector.operands.len()]), observed)
+        model.result(&operands[..vector.operands.len()])
     })
+}
+
+/// Whether every component is at most one unit in the last place beside the right one.
+fn is_near(tested: &InstructionUnderTest, vector: &Vector) -> bool {
+    let format = tested.recipe().operation.format;
+    let right = tested.evaluate(&vector.operands).value;
+    let mut components = right.components().iter().zip(vector.result.components());
+    components.all(|(&right, &seen)| roundonce::why::ulps(format, right, seen).is_some_and(|ulps| ulps <= 1))
 }
 
 /// The failures of a run.
@@ -79,6 +103,7 @@ pub(crate) struct Failures {
     tallies: HashMap<Key, Tally>,
     examined: u64,
     passing: Vec<(usize, InstructionUnderTest, Vector)>,
+    failing: Vec<(usize, InstructionUnderTest, Vector)>,
     models: HashMap<usize, Models>,
 }
 
@@ -89,8 +114,8 @@ impl Default for Failures {
         for (index, first) in singles.iter().enumerate() {
             candidates.extend(singles[index + 1..].iter().map(|second| vec![first.clone(), second.clone()]));
         }
-        let (tallies, passing, models) = (HashMap::new(), Vec::new(), HashMap::new());
-        Failures { candidates, tallies, examined: 0, passing, models }
+        let (tallies, passing, failing, models) = Default::default();
+        Failures { candidates, tallies, examined: 0, passing, failing, models }
     }
 }
 
@@ -108,9 +133,14 @@ impl Failures {
     /// Looks into a failing vector of the `tested`th instruction.
     pub(crate) fn add(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector, example: Example) {
         self.examined += 1;
-        let key = self.key(index, tested, vector);
-        let tally = self.tallies.entry(key).or_insert_with(|| Tally { count: 0, first: example.clone() });
+        if self.failing.len() < MOST_FAILING {
+            self.failing.push((index, tested.clone(), vector.clone()));
+        }
+        let (key, is_near) = (self.key(index, tested, vector), is_near(tested, vector));
+        let first = || Tally { count: 0, first: example.clone(), is_near };
+        let tally = self.tallies.entry(key).or_insert_with(first);
         tally.count += 1;
+        tally.is_near &= is_near;
         if example.row < tally.first.row {
             tally.first = example;
         }
@@ -134,16 +164,12 @@ impl Failures {
         }
         let candidates = &self.candidates;
         let models = self.models.entry(index).or_insert_with(|| Models::of(tested, candidates));
-        let giving = models.0.iter().filter(|(_, model)| gives(model, tested, vector));
+        let giving = models.candidates.iter().filter(|(_, model)| gives(model, tested, vector));
         let explained: Vec<usize> = giving.map(|(candidate, _)| *candidate).collect();
         if !explained.is_empty() {
             return Key::Candidates(explained);
         }
-        let format = tested.recipe().operation.format;
-        let components = right.value.components().iter().zip(vector.result.components());
-        let near =
-            |(&right, &seen): (&u64, &u64)| roundonce::why::ulps(format, right, seen).is_some_and(|ulps| ulps <= 1);
-        if components.clone().all(near) { Key::OneUlp } else { Key::Unknown }
+        if is_near(tested, vector) { Key::OneUlp } else { Key::Unknown }
     }
 
     /// How many passing vectors of a block of so many are worth keeping.
@@ -155,17 +181,21 @@ impl Failures {
         self.passing.push((index, tested.clone(), vector));
     }
 
-    /// How many of the passing vectors kept a candidate would have changed, and of how many.
-    fn contradicted(&self, candidate: usize) -> (u64, u64) {
-        let mut of = 0;
-        let mut contradicted = 0;
-        for (index, tested, vector) in &self.passing {
-            let Some(models) = self.models.get(index) else { continue };
-            of += 1;
-            let model = models.0.iter().find(|(it, _)| *it == candidate);
-            contradicted += u64::from(model.is_some_and(|(_, model)| !gives(model, tested, vector)));
-        }
-        (contradicted, of)
+    /// How many of the passing vectors kept a candidate would have changed, and how many of the failing ones it would have
+    /// changed to something else; each of how many.
+    fn contradicted(&self, candidate: usize) -> [(u64, u64); 2] {
+        let count = |kept: &[(usize, InstructionUnderTest, Vector)], is_passing: bool| {
+            let (mut contradicted, mut of) = (0, 0);
+            for (index, tested, vector) in kept {
+                let Some(models) = self.models.get(index) else { continue };
+                of += 1;
+                let Some(model) = models.of_candidate(candidate) else { continue };
+                let acts = || is_passing || !results(model, vector).eq(results(&models.right, vector));
+                contradicted += u64::from(!gives(model, tested, vector) && acts());
+            }
+            (contradicted, of)
+        };
+        [count(&self.passing, true), count(&self.failing, false)]
     }
 
     fn text(&self, candidate: usize) -> String {
@@ -191,33 +221,28 @@ impl Failures {
             Search { preference: Preference::FewestDeviations, max_groups: usize::MAX, falls_back_to_any_nan: false };
         let mut matcher = Tallies { failures: &self, tallies: &explained, contradicted: HashMap::new() };
         let found = cover(&self.candidates, explained.len(), search, &mut matcher);
+        let one_ulp: u64 = rest.iter().filter(|(_, text, _)| text == ONE_ULP).map(|(.., tally)| tally.count).sum();
         let mut groups = Vec::with_capacity(found.groups.len() + rest.len());
         for group in found.groups {
             let candidate = group.candidates[0];
             let taken = || group.elements.iter().map(|&at| &explained[at].1);
             let Some(first) = taken().map(|tally| &tally.first).min_by_key(|first| first.row) else { continue };
-            let (contradicted, sampled) = self.contradicted(candidate);
-            groups.push(Group {
-                explained: true,
-                cause: self.text(candidate),
-                count: taken().map(|tally| tally.count).sum(),
-                contradicted,
-                sampled,
-                first: first.clone(),
-            });
+            let count = taken().map(|tally| tally.count).sum();
+            // Another rounding is one unit beside the right result: where as many results are and no rounding gives them, it
+            // is none of these either.
+            let explained = one_ulp < count || !taken().all(|tally| tally.is_near);
+            let cause = self.text(candidate);
+            let [(contradicted, sampled), (failures_contradicted, failures_sampled)] = self.contradicted(candidate);
+            let cause = if explained { cause } else { format!("{ONE_ULP_AS} {cause}") };
+            let group = Group::new(explained, cause, count, first.clone());
+            groups.push(Group { contradicted, sampled, failures_contradicted, failures_sampled, ..group });
         }
         rest.sort_by_key(|(explained, text, tally)| {
             (!explained, text == UNKNOWN, std::cmp::Reverse(tally.count), tally.first.row)
         });
-        let group = |(explained, cause, tally): (bool, String, Tally)| Group {
-            explained,
-            cause,
-            count: tally.count,
-            contradicted: 0,
-            sampled: 0,
-            first: tally.first,
-        };
-        groups.extend(rest.into_iter().map(group));
+        groups.extend(
+            rest.into_iter().map(|(explained, cause, tally)| Group::new(explained, cause, tally.count, tally.first)),
+        );
         groups
     }
 }
@@ -226,7 +251,7 @@ impl Failures {
 struct Tallies<'a> {
     failures: &'a Failures,
     tallies: &'a [(Vec<usize>, Tally)],
-    /// How many passing vectors contradict a candidate, where that was asked.
+    /// How many vectors contradict a candidate, where that was asked.
     contradicted: HashMap<usize, u64>,
 }
 
@@ -238,12 +263,17 @@ impl Matcher for Tallies<'_> {
         self.tallies[element].1.count
     }
     fn contradictions(&mut self, candidate: usize) -> u64 {
-        *self.contradicted.entry(candidate).or_insert_with(|| self.failures.contradicted(candidate).0)
+        *self
+            .contradicted
+            .entry(candidate)
+            .or_insert_with(|| self.failures.contradicted(candidate).map(|(count, _)| count).iter().sum())
     }
 }
 
 const TININESS: &str = "flags of tininess detected before rounding";
 const ONE_ULP: &str = "one unit in the last place beside the expected result; nothing known explains it";
+const ONE_ULP_AS: &str =
+    "one unit in the last place beside the expected result, as others that nothing known explains; these are as if by";
 const UNKNOWN: &str = "nothing known explains it";
 
 fn flags_text(missing: u8, extra: u8) -> String {

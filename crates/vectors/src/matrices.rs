@@ -91,12 +91,9 @@ impl MatrixEntry {
                     let differs = |(operands, result): &&(DotOperands, u64)| matrix.eval(profile, operands) != *result;
                     let contradicted = passing.iter().filter(differs).count() as u64;
                     let sampled = passing.len() as u64;
-                    Group { explained: true, cause: cause.clone(), count, contradicted, sampled, first }
+                    Group { contradicted, sampled, ..Group::new(true, cause.clone(), count, first) }
                 }
-                None => {
-                    let cause = "results of no known machine".to_owned();
-                    Group { explained: false, cause, count, contradicted: 0, sampled: 0, first }
-                }
+                None => Group::new(false, "results of no known machine".to_owned(), count, first),
             });
         }
         let checked = Checked { instruction, vectors, failed, choices: BTreeMap::new() };

@@ -48,6 +48,12 @@ pub struct Group {
     pub contradicted: u64,
     /// Passing vectors that were asked.
     pub sampled: u64,
+    /// Failing vectors whose result the cause would have changed too, but not to what was seen.
+    #[serde(default)]
+    pub failures_contradicted: u64,
+    /// Failing vectors that were asked.
+    #[serde(default)]
+    pub failures_sampled: u64,
     /// The first of them.
     pub first: Example,
 }
@@ -115,6 +121,8 @@ impl Report {
                         known.count += group.count;
                         known.contradicted += group.contradicted;
                         known.sampled += group.sampled;
+                        known.failures_contradicted += group.failures_contradicted;
+                        known.failures_sampled += group.failures_sampled;
                     }
                 }
             }
@@ -156,8 +164,15 @@ impl Report {
 }
 
 impl Group {
+    /// Failures that no vector contradicts.
+    pub(crate) fn new(explained: bool, cause: String, count: u64, first: Example) -> Group {
+        let (contradicted, sampled) = (0, 0);
+        let (failures_contradicted, failures_sampled) = (0, 0);
+        Group { explained, cause, count, contradicted, sampled, failures_contradicted, failures_sampled, first }
+    }
+
     fn lines(&self, of: u64, lines: &mut Vec<String>) {
-        let Group { count, cause, contradicted, sampled, first, .. } = self;
+        let Group { count, cause, first, .. } = self;
         let verb = if *count == 1 { "is" } else { "are" };
         let who = match (*count == of, of) {
             (true, 1) => "the failure".to_owned(),
@@ -169,8 +184,14 @@ impl Group {
         } else {
             format!("{who}: {cause}")
         });
-        if *contradicted > 0 {
-            lines.push(format!("  not everywhere: {contradicted} of {sampled} passing vectors contradict it"));
+        let against = [
+            (self.contradicted, self.sampled, "passing vectors"),
+            (self.failures_contradicted, self.failures_sampled, "failures"),
+        ];
+        let against = against.into_iter().filter(|(count, ..)| *count > 0);
+        let against: Vec<String> = against.map(|(count, of, what)| format!("{count} of {of} {what}")).collect();
+        if !against.is_empty() {
+            lines.push(format!("  not everywhere: {} contradict it", against.join(" and ")));
         }
         let operands = first.operands.join(" ");
         let file = first.file.as_ref().map_or(String::new(), |file| format!("{file}, "));

@@ -23,6 +23,7 @@ impl LaunchArguments {
             ("--push", self.push.is_some()),
             ("--spec", !self.spec.is_empty()),
             ("--shared", self.shared != 0),
+            ("--arch", !self.arch.is_empty()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
@@ -37,7 +38,7 @@ pub(crate) fn listing(
     let text = files::text(path, files::read(path)?)?;
     check_listing(path, &text)?;
     if let Some(option) = arguments.of_kernels() {
-        let problem = "a listing of straight-line SASS takes none: its registers are --reg and --cbank";
+        let problem = "a listing of straight-line SASS takes none: its registers are --reg and --cbank, its target stands in it (`.target sm_90`)";
         return Err(Failure::Input(format!("{}: {option}: {problem}", path.display())));
     }
     let lowered = sass::lower(&text, entry).map_err(|findings| {

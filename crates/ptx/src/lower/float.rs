@@ -61,8 +61,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let flush = self.flushes(inst, ty);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let a = self.value_at(inst, 1, ty)?;
-        // The assembler makes a sum with -0 of it, up to sm_6x (12.9) a logical operation; what a sum gives is measured on sm_90.
-        let arithmetic = flush || self.lowering.target.number >= 70;
+        // ptxas 12.9 makes a sum with -0 of it, up to sm_62 not of a single f16. What a sum gives is measured on sm_90; on a
+        // machine before sm_70 the absolute value of an f64 NaN has no sign.
+        let arithmetic = match self.lowering.target.number {
+            _ if flush => true,
+            70.. => true,
+            50.. => format == Format::F32 || format == Format::F64 && negate || ty.components == 2,
+            _ => false,
+        };
         self.by_component(d, ty, &[a], |body, d, values| {
             body.emit(Op::Sign { d, negate, format, flush, arithmetic, a: values[0] });
             Ok(())

@@ -156,12 +156,17 @@ impl<'a> Body<'a> {
     /// A question to the condition codes, by its name without the dot.
     pub(super) fn asked(&mut self, test: &str) -> Option<Arg> {
         let flag: Arg = match (test, self.flags) {
-            ("EQ" | "NE", Flags::Result | Flags::Sum) => self.zero().into(),
+            // Of an integer zero is not negative, so that nothing is unordered.
+            ("EQ" | "NE" | "NEU", Flags::Result | Flags::Sum) => self.zero().into(),
             // Nothing but an addition overflows.
             ("LT" | "GE", Flags::Result) | ("SFT" | "SFF", Flags::Result | Flags::Sum) => self.negative().into(),
             _ => return None,
         };
-        Some(if matches!(test, "NE" | "GE" | "SFF") { self.int(IntOp::Not, Width::Pred, &[flag]).into() } else { flag })
+        Some(if matches!(test, "NE" | "NEU" | "GE" | "SFF") {
+            self.int(IntOp::Not, Width::Pred, &[flag]).into()
+        } else {
+            flag
+        })
     }
 
     /// The program's registers of the machine's, by the numbers that hazards have.

@@ -76,7 +76,8 @@ impl Body<'_> {
         let is_integral = matches!(text, Some(".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"));
         let rounding = match text {
             Some(".ROUND") => Rounding::NearestEven,
-            Some(".PASS") => return None,
+            // The format stays, and nothing is rounded.
+            Some(".PASS") => Rounding::NearestEven,
             _ => rounding(text)?,
         };
         let a = self.float_source(&operands[1], from, true)?;

@@ -311,7 +311,8 @@ impl Checked<'_> {
                 if overwrites && !self.is_late(at) && !self.exclude(at, written, block) {
                     tell(at, *name, written, "overwritten before it is written");
                 }
-                if late.reads[usize::from(*name)] != 0 && !(self.is_late(at) && self.unit(at) == self.unit(read)) {
+                let in_order = self.is_late(at) && self.unit(at) == self.unit(read);
+                if late.reads[usize::from(*name)] != 0 && !in_order && !self.exclude(at, read, block) {
                     tell(at, *name, read, "overwritten before it is read");
                 }
             }
