@@ -98,6 +98,8 @@ pub enum Deviation {
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
     Tf32(Tf32Rounding),
+    /// The factors of f32 products are rounded to this narrower format before.
+    NarrowFactors(Format),
 }
 
 /// When what was computed in a wider format is rounded to its own.
@@ -241,8 +243,10 @@ impl Deviation {
             Deviation::Reciprocal => 31,
             Deviation::RootByReciprocal => 32,
             Deviation::ReciprocalByRoot => 33,
-            Deviation::Tf32(_) => 34,
-            Deviation::Approximate(_) => 35,
+            // A conversion to f16 is commoner than one to TF32 that rounds to nearest even, which fits the same.
+            Deviation::NarrowFactors(_) => 34,
+            Deviation::Tf32(_) => 35,
+            Deviation::Approximate(_) => 46,
             Deviation::X87(Narrowing::Whole) => 36,
             Deviation::X87(Narrowing::EachOperation) => 37,
             Deviation::SubnormalsTwice => 38,
@@ -264,7 +268,8 @@ impl Deviation {
             Deviation::WideEachOperation(format)
             | Deviation::WideWhole(format)
             | Deviation::WideSum(format)
-            | Deviation::WideResult(format) => Some(format_name(*format).into()),
+            | Deviation::WideResult(format)
+            | Deviation::NarrowFactors(format) => Some(format_name(*format).into()),
             Deviation::Bf16Cut(Narrowing::EachOperation) => Some("each operation".into()),
             Deviation::Bf16Cut(Narrowing::Whole) => Some("the result".into()),
             Deviation::X87(_) => Some("x87".into()),

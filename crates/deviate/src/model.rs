@@ -187,6 +187,7 @@ impl EvalModel {
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot
             | Deviation::Tf32(_)
+            | Deviation::NarrowFactors(_)
             | Deviation::X87(_)
             | Deviation::Compensated
             | Deviation::Approximate(_) => {}

@@ -13,11 +13,11 @@ pub enum Plausibility {
     /// product contracted; subnormals flushed everywhere; a wider type, rounded at each operation or once.
     Uniform,
     /// One library function or intrinsic stands in for another: an fma computed as a product and a sum, a root through its
-    /// reciprocal, products of tensor cores in TF32.
+    /// reciprocal, factors of f32 products in TF32, f16 or bf16.
     Replaced,
     /// Some products are contracted and others are not.
     PartialContraction,
-    /// The sum is taken in another order.
+    /// The sum is taken in another order, or compensated.
     OtherOrder,
     /// A function gives a value that its documents allow and that is not the correctly rounded one.
     Approximated,
@@ -57,7 +57,6 @@ impl Deviation {
             | Deviation::WideWhole(_)
             | Deviation::X87(_)
             | Deviation::SubnormalsTwice
-            | Deviation::Compensated
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
             | Deviation::WideSum(_)
@@ -67,12 +66,13 @@ impl Deviation {
             | Deviation::Reciprocal => Plausibility::Uniform,
             Deviation::Split(_)
             | Deviation::Tf32(_)
+            | Deviation::NarrowFactors(_)
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot => Plausibility::Replaced,
             Deviation::Approximate(_) => Plausibility::Approximated,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
-            Deviation::Order(_) | Deviation::TensorCores(_) => Plausibility::OtherOrder,
+            Deviation::Order(_) | Deviation::TensorCores(_) | Deviation::Compensated => Plausibility::OtherOrder,
             Deviation::Round(_)
             | Deviation::RoundUnmodified(_)
             | Deviation::ZeroDominance

@@ -108,6 +108,7 @@ impl Deviation {
             Deviation::ReciprocalRoot => "reciprocal-root",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
+            Deviation::NarrowFactors(_) => "narrow-factors",
         }
     }
 
@@ -158,6 +159,7 @@ impl Deviation {
             Deviation::Machine(machines) => return format!("multiplies matrices as on {machines}"),
             Deviation::Approximate(given) => return given.predicate(),
             Deviation::Tf32(rounding) => return format!("rounds the factors to TF32 ({})", rounding.name()),
+            Deviation::NarrowFactors(format) => return format!("rounds the factors to {}", format_name(*format)),
             Deviation::Bf16Cut(Narrowing::EachOperation) => {
                 "computes each operation in f32 and cuts the result to bf16 (its upper half)"
             }
@@ -222,6 +224,7 @@ impl Deviation {
             Deviation::Machine(machines) => return format!("multiplying matrices as on {machines}"),
             Deviation::Approximate(given) => return format!("an approximated {}", given.call),
             Deviation::Tf32(rounding) => return format!("rounding the factors to TF32 ({})", rounding.name()),
+            Deviation::NarrowFactors(format) => return format!("rounding the factors to {}", format_name(*format)),
             Deviation::WideResult(_) => "not rounding the result",
             Deviation::Bf16Cut(_) => "cutting the result to bf16",
             Deviation::Compensated => "compensated summation",

@@ -28,6 +28,8 @@ pub enum Topic {
     Functions,
     /// Products in TF32.
     Tf32,
+    /// Factors converted to a narrower type.
+    NarrowFactors,
     /// Matrix products on tensor cores.
     TensorCores,
 }
@@ -93,6 +95,8 @@ static ADVICE: &[Advice] = &[
     row(Topic::Tf32, "jax", "jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
     row(Topic::Tf32, "cublas", "NVIDIA_TF32_OVERRIDE=0; or the compute type CUBLAS_COMPUTE_32F_PEDANTIC", "cuBLAS documentation, cublasComputeType_t"),
     row(Topic::Tf32, "triton", "input_precision=\"ieee\" of tl.dot", "Triton documentation, tl.dot"),
+    row(Topic::NarrowFactors, "torch", "torch.autocast(device_type, enabled=False) around it, or factors of float32", "PyTorch documentation, Automatic Mixed Precision"),
+    row(Topic::NarrowFactors, "jax", "jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
     row(Topic::TensorCores, "torch", "factors of float32, with torch.backends.cuda.matmul.allow_tf32 = False", "PyTorch documentation, CUDA semantics, TensorFloat-32"),
     row(Topic::TensorCores, "jax", "factors of float32, with jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
     row(Topic::TensorCores, "cublas", "factors of float32, with the compute type CUBLAS_COMPUTE_32F_PEDANTIC", "cuBLAS documentation, cublasComputeType_t"),
@@ -134,6 +138,7 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::X87(_) => Some(Topic::X87),
         Deviation::Order(_) | Deviation::Compensated => Some(Topic::Order),
         Deviation::Tf32(_) => Some(Topic::Tf32),
+        Deviation::NarrowFactors(_) => Some(Topic::NarrowFactors),
         Deviation::TensorCores(_) => Some(Topic::TensorCores),
         Deviation::Reciprocal
         | Deviation::RootByReciprocal
@@ -169,7 +174,7 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Order => "to add in the written order",
                 Topic::Quotients => "to have quotients and roots rounded once",
                 Topic::Functions => "to have the same functions on both sides",
-                Topic::Tf32 => "to have products in f32",
+                Topic::Tf32 | Topic::NarrowFactors => "to have products in f32",
                 Topic::TensorCores => "to compute without tensor cores",
             };
             lines.push(Line::default());

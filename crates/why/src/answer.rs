@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
-use crate::evaluation::{Evaluation, Step};
+use crate::evaluation::{Evaluation, Step, is_same_fused};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
@@ -27,6 +27,12 @@ pub const COLUMNS: usize = 80;
 
 /// The version of the answers' form in JSON.
 pub const SCHEMA: u32 = 1;
+
+/// What is said where other orders of a sum were not asked for, and one of them may be it.
+pub(crate) const ORDERS_UNTRIED: &str = "the sum was not taken in other orders: --reassociate does";
+
+/// What is said where an evaluation and the same with all products fused give what was seen.
+pub(crate) const FUSED_OR_NOT: &str = "fused or not, it is the same here: other inputs can tell";
 
 /// Everything found out about an expression and the values seen.
 #[derive(Clone, Debug, Serialize)]
@@ -179,7 +185,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     });
     let mut untried = candidates.untried();
     if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
-        untried.push("the sum was not taken in other orders: --reassociate does".to_owned());
+        untried.push(ORDERS_UNTRIED.to_owned());
     }
     let plain = candidates.as_written();
     let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();
@@ -523,6 +529,11 @@ impl Answer {
             );
             if count > 0 {
                 lines.extend(wrap(Role::Faint, &seen.nearby.sentence(), 4, COLUMNS));
+            }
+            if let Some(first) = seen.explanations.first()
+                && seen.explanations.iter().any(|it| is_same_fused(&first.deviations, &it.deviations))
+            {
+                lines.push(Line::of(Role::Plain, format!("    {FUSED_OR_NOT}")));
             }
             if let Some(stored) = seen.stored_as.filter(|_| count > 0) {
                 let text = format!("the {} result is rounded to {stored}, as what was seen", self.ty);

@@ -90,11 +90,17 @@ pub fn chance_of_a_match(most: usize, sample: usize) -> f64 {
 }
 
 /// The bits of evidence that so many of some elements are no accident where one matches with the given chance: the
-/// negative logarithm of Chernoff's bound on the chance of as many matches. None if less than all match and the share is
-/// not twice the chance: then values beside the seen ones match about as often.
+/// negative logarithm of Chernoff's bound on the chance of as many matches. None if neither twice as many match as by
+/// accident, nor half as many do not: then values beside the seen ones match about as often.
+///
+/// ```
+/// use roundonce_why::bits_of_evidence;
+/// assert!(bits_of_evidence(999, 1000, 0.54) > 800.0);
+/// assert_eq!(bits_of_evidence(690, 1000, 0.54), 0.0);
+/// ```
 pub fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
     let (all, share) = (of as f64, matched as f64 / of as f64);
-    if share <= chance || matched < of && share < 2.0 * chance {
+    if share <= chance || share < 2.0 * chance && 2.0 * (1.0 - share) > 1.0 - chance {
         return 0.0;
     }
     let term = |share: f64, chance: f64| if share == 0.0 { 0.0 } else { share * (share / chance).log2() };

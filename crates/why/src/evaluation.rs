@@ -226,6 +226,24 @@ impl Step {
     }
 }
 
+/// Whether a wider type is among some deviations.
+pub(crate) fn has_wider_type(deviations: &[Deviation]) -> bool {
+    let is_wide =
+        |it: &Deviation| matches!(it, Deviation::WideEachOperation(_) | Deviation::WideWhole(_) | Deviation::X87(_));
+    deviations.iter().any(is_wide)
+}
+
+/// Whether an evaluation is another one with all products fused, and what it is has nothing else but a flush. Where both
+/// give the same, both are named: who asks wants to know which of the two it was.
+pub(crate) fn is_same_fused(unfused: &[Deviation], other: &[Deviation]) -> bool {
+    let is_flush = |it: &Deviation| matches!(it, Deviation::Flush(_));
+    let is_fusion = |it: &Deviation| matches!(it, Deviation::Contract(Products::All | Products::Only(_)));
+    unfused.iter().all(is_flush)
+        && other.len() == unfused.len() + 1
+        && other.iter().any(is_fusion)
+        && other.iter().all(|it| is_fusion(it) || unfused.contains(it))
+}
+
 /// Carries an operation out; a call's result is moved by so many representable values.
 pub(crate) fn carry_out(
     stages: &Stages,

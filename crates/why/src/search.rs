@@ -15,7 +15,7 @@ use crate::accuracy::ALL_DOCUMENTS;
 use crate::approximate::MAX_APPROXIMATIONS;
 use crate::call::Call;
 use crate::chance::Neighbourhood;
-use crate::evaluation::{Evaluation, Step};
+use crate::evaluation::{Evaluation, Step, has_wider_type, is_same_fused};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
@@ -176,7 +176,8 @@ impl CandidateSet {
             found.map(|it| (it.explanation(), digest(&it.evaluation, &self.profile))).collect();
         found.sort_by_key(|(it, _)| (it.deviations.len(), &it.deviations));
         let found = minimal(found, |(simpler, one), (other, another)| {
-            one == another || is_subset(&simpler.deviations, &other.deviations)
+            let is_more = is_subset(&simpler.deviations, &other.deviations);
+            one == another || is_more && !is_same_fused(&simpler.deviations, &other.deviations)
         });
         found.into_iter().map(|(it, _)| it).collect()
     }
@@ -205,6 +206,10 @@ impl CandidateSet {
                 orders.retain(|order| !is_wider(order));
                 tried = if orders.is_empty() { tried } else { index + 1 };
                 found.explanations.splice(0..0, orders);
+            } else if tier == Tier::Rare(Plausibility::OtherOrder) && found.explanations.iter().all(is_on_x87) {
+                // Of the sums of languages, those in `long double` and compensated ones are as common as each other.
+                let is_compensated = |it: &&Explanation| it.deviations == [Deviation::Compensated];
+                found.explanations.extend(self.explaining(index, observed).into_iter().filter(is_compensated));
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
                 let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
                 let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
@@ -272,8 +277,11 @@ impl CandidateSet {
 
 /// Whether a wider type is among what it does otherwise.
 fn is_wider(explanation: &&Explanation) -> bool {
-    let is_wide = |it: &Deviation| matches!(it, Deviation::WideEachOperation(_) | Deviation::WideWhole(_));
-    explanation.deviations.iter().any(is_wide)
+    has_wider_type(&explanation.deviations)
+}
+
+fn is_on_x87(explanation: &&Explanation) -> bool {
+    explanation.evaluation.on_x87().is_some()
 }
 
 fn class(explanation: &Explanation) -> Plausibility {
@@ -404,7 +412,7 @@ impl Plans {
 
     /// The evaluations of one step of the search.
     pub(crate) fn evaluations(&self, tier: Tier) -> impl Iterator<Item = Evaluation> {
-        let is_asked = tier == Tier::Rare(Plausibility::Uniform);
+        let is_asked = tier == Tier::Rare(Plausibility::OtherOrder);
         let compensated = self.compensated.iter().filter(move |_| is_asked).cloned().map(Evaluation::plain);
         let plans = self.plans.iter();
         plans.flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1)).chain(compensated)

@@ -84,8 +84,13 @@ impl ArrayAnswer {
     pub fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |seen: &crate::ObservedArray| {
             let part = |group: &crate::ArrayGroup| {
-                let gives = simplest(1 + group.alternatives.len(), "evaluation", &group.sentence);
-                format!("{gives} explains {}", grouped(group.count as u64))
+                let gives = simplest(group.fitting(), "evaluation", &group.sentence);
+                let count = grouped(group.count as u64);
+                if group.is_weak() {
+                    format!("{count} are consistent with {gives}")
+                } else {
+                    format!("{gives} explains {count}")
+                }
             };
             let mut parts: Vec<String> = seen.groups.iter().map(part).collect();
             parts.extend(

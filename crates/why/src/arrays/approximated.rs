@@ -74,6 +74,8 @@ impl Comparison<'_> {
             by: None,
             alternatives: Vec::new(),
             less_plausible: None,
+            others_less_plausible: Vec::new(),
+            is_fused_or_not: false,
             inputs: None,
             example,
         };

@@ -6,14 +6,14 @@ use std::num::NonZeroUsize;
 
 use roundonce_arith::{Profile, Rounding};
 use roundonce_deviate::cover::{Group, Matcher, NanMatch};
-use roundonce_deviate::{EvalModel, Typed};
+use roundonce_deviate::{Deviation, EvalModel, Typed};
 use roundonce_isa::convert;
 
 use super::evaluate::{BLOCK, Runner};
 use super::sums::{Prepared, SumEvaluation, Sums};
 use super::{Bits, Candidates, Column, Question, Work, parallel};
 use crate::chance::WEAK_BITS;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, is_same_fused};
 use crate::search::Options;
 
 /// Elements of a piece of work.
@@ -38,8 +38,12 @@ const RUN: usize = 16;
 pub(super) struct Comparison<'a> {
     pub(super) question: &'a Question,
     pub(super) candidates: &'a Candidates<'a>,
+    /// How each of them deviates.
+    pub(super) deviations: &'a [Vec<Deviation>],
     pub(super) seen: &'a Column,
     any_nan: bool,
+    /// Other orders are asked for.
+    pub(super) reassociates: bool,
     pub(super) profile: &'a Profile,
     pub(super) threads: usize,
     pub(super) progress: &'a mut dyn FnMut(Work),
@@ -63,7 +67,7 @@ struct Kept {
 impl<'a> Comparison<'a> {
     pub(super) fn new(
         question: &'a Question,
-        candidates: &'a Candidates<'a>,
+        (candidates, deviations): (&'a Candidates<'a>, &'a [Vec<Deviation>]),
         seen: &'a Column,
         options: Options,
         profile: &'a Profile,
@@ -76,8 +80,10 @@ impl<'a> Comparison<'a> {
         Comparison {
             question,
             candidates,
+            deviations,
             seen,
             any_nan,
+            reassociates: options.reassociate,
             profile,
             threads,
             progress,
@@ -152,13 +158,15 @@ impl<'a> Comparison<'a> {
         elements: &[usize],
         take: impl Fn(&[usize], &mut dyn Iterator<Item = u64>, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        let (from, to) = (self.question.format(), self.seen.format);
+        let to = self.seen.format;
         let (columns, profile) = (&self.question.columns, self.profile);
         let pieces: Vec<&[usize]> = elements.chunks(PIECE).collect();
         let places = self.places.as_deref();
         let each = elements.len().min(PIECE) as u64;
         let taken = parallel::map(self.threads, pieces.len(), each, self.progress, |piece| {
             let mut runner = Runner::new(evaluation, columns, profile);
+            // A result that is not rounded to the expression's type stays in its own.
+            let from = runner.format();
             let mut taken = Vec::with_capacity(pieces[piece].len());
             let elements = match places {
                 None => Cow::Borrowed(pieces[piece]),
@@ -227,7 +235,8 @@ impl Judge<'_> {
     pub(super) fn accepts_result(&self, saw: u64, result: Typed) -> bool {
         self.accepts(saw, convert(result.format, self.seen.format, Rounding::NearestEven, result.bits).0)
     }
-    fn accepts(&self, saw: u64, bits: u64) -> bool {
+    /// The same of bits of what was seen.
+    pub(super) fn accepts(&self, saw: u64, bits: u64) -> bool {
         let seen = self.seen;
         let is_accepted = match (&seen.bits, &self.model) {
             (Bits::Printed(_, value), _) => value.prints_as(Typed { format: seen.format, bits }),
@@ -273,15 +282,16 @@ impl Matcher for Comparison<'_> {
         let is_long = matches!(self.candidates, Candidates::Sums(_)) || of.len() > MANY;
         // Two groups that explain all are believed whatever their evidence; the first one is the larger.
         let are_few = group.elements.len() * 2 < of.len();
-        is_long && are_few && self.evidence(group, of, self.tried).0 < WEAK_BITS
+        is_long && are_few && self.evidence(group, of, self.tried).bits < WEAK_BITS
     }
 
     fn is_refinement(&self, simpler: usize, other: usize) -> bool {
-        match self.candidates {
-            // No order is simpler than another one.
+        // No order is simpler than another one.
+        let is_one_order = match self.candidates {
             Candidates::Sums(all) => all.row(simpler) == all.row(other),
             Candidates::Evaluations(_) => true,
-        }
+        };
+        is_one_order && !is_same_fused(&self.deviations[simpler], &self.deviations[other])
     }
 
     fn rank(&self, candidate: usize) -> usize {

@@ -1,17 +1,19 @@
 //! How much an array says for an evaluation: what matches is compared with what matches once the array is moved.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use roundonce_deviate::Deviation;
 use roundonce_deviate::cover::{Cover, Group, Matcher};
 
 use super::{Candidates, Comparison};
 use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence, chance_of_a_match};
+use crate::plan::terms_of;
 use crate::search::place;
 
 /// Elements that are moved, for the most candidates and for the fewest.
 const SAMPLE: [usize; 2] = [64, 1024];
 /// Results of candidates that are compared with the moved elements.
-const MAX_RESULTS: usize = 2_000_000;
+pub(super) const MAX_RESULTS: usize = 2_000_000;
 
 /// What of a cover is more than an accident.
 pub(super) struct Graded {
@@ -23,11 +25,35 @@ pub(super) struct Graded {
     pub(super) by_accident: Option<[usize; 2]>,
 }
 
+/// How much a group says.
+pub(super) struct Evidence {
+    /// The bits of evidence that it is no accident.
+    pub(super) bits: f64,
+    /// The chance that one of its elements matches by accident.
+    chance: f64,
+    /// Whether any other evaluation misses at least twice as many elements.
+    is_alone: bool,
+}
+
+/// How many of a sample candidates match.
+struct Accidents {
+    /// The most that one matches once what was seen is moved by the same ulps everywhere.
+    moved: usize,
+    /// What half of the others match, which compute otherwise than the group.
+    others: usize,
+    /// What the best of the others matches.
+    nearest: usize,
+    sampled: usize,
+    /// What the group itself has.
+    own: usize,
+}
+
 impl Comparison<'_> {
     /// The groups of a cover by some candidates that say something. One that does not is kept if it is all that was left, or
     /// if two groups are all there is; else it ends the cover, since the groups after it explain what it leaves.
     pub(super) fn graded(&mut self, cover: &Cover, candidates: usize) -> Graded {
         let are_two = cover.unexplained.is_empty() && cover.groups.len() <= 2;
+        let mut are_alone = Vec::new();
         let mut graded = Graded { groups: Vec::new(), unexplained: cover.unexplained.clone(), by_accident: None };
         for (at, group) in cover.groups.iter().enumerate() {
             let left: Vec<usize> = cover.groups[at..]
@@ -36,7 +62,8 @@ impl Comparison<'_> {
                 .chain(&cover.unexplained)
                 .copied()
                 .collect();
-            let (bits, chance) = self.evidence(group, &left, candidates);
+            let Evidence { bits, chance, is_alone } = self.evidence(group, &left, candidates);
+            are_alone.push(is_alone);
             if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
                 let at_most = (chance * left.len() as f64).ceil() as usize;
                 graded.by_accident = Some([group.elements.len(), at_most.min(left.len())]);
@@ -46,14 +73,27 @@ impl Comparison<'_> {
             graded.groups.push((group.clone(), bits));
         }
         graded.unexplained.sort_unstable();
+        // Where elements are left, what was found is one of many that are near to the true one, unless it is far better than
+        // the others.
+        if let (Some((_, bits)), Some(false), false) =
+            (graded.groups.first_mut(), are_alone.first(), graded.unexplained.is_empty())
+        {
+            *bits = 0.0;
+        }
         graded
     }
 
-    /// The bits of evidence of a group of some elements, and the chance that one of them matches by accident.
-    pub(super) fn evidence(&mut self, group: &Group, of: &[usize], candidates: usize) -> (f64, f64) {
-        let chance = self.chance_of_a_match(candidates, of);
+    /// The evidence of a group of some elements.
+    pub(super) fn evidence(&mut self, group: &Group, of: &[usize], candidates: usize) -> Evidence {
+        let Accidents { moved, others, nearest, sampled, own } = self.accidents(group, of, candidates);
+        let mut chance = chance_of_a_match(moved, sampled);
+        // Of a sum of several terms there are more evaluations than were tried: they match as often as those that were.
+        if matches!(self.candidates, Candidates::Evaluations(_)) && terms_of(&self.question.expr) > 2 {
+            chance = chance.max(chance_of_a_match(others, sampled));
+        }
         let bits = bits_of_evidence(group.elements.len(), of.len(), chance) * self.distinct_share(of);
-        ((bits - self.bits_of_choice(group.candidates[0])).max(0.0), chance)
+        let bits = (bits - self.bits_of_choice(group.candidates[0])).max(0.0);
+        Evidence { bits, chance, is_alone: 2 * (sampled - own) <= sampled - nearest }
     }
 
     /// The bits of evidence that the choice of an order takes: one of many matches by accident as often as they are many.
@@ -65,10 +105,6 @@ impl Comparison<'_> {
         }
     }
 
-    fn sample(elements: &[usize], wanted: usize) -> impl Iterator<Item = usize> + '_ {
-        elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied()
-    }
-
     /// The elements of a sample that differ in what was seen, the first of equals.
     fn distinct(&self, sample: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut known = HashSet::new();
@@ -78,33 +114,77 @@ impl Comparison<'_> {
     /// Elements of equal bits count once: what share of some elements that leaves. Where a sample has few that differ,
     /// there are no more.
     fn distinct_share(&self, elements: &[usize]) -> f64 {
-        let sampled = Self::sample(elements, SAMPLE[1]).count();
-        let distinct = self.distinct(Self::sample(elements, SAMPLE[1])).len();
+        let sampled = sample(elements, SAMPLE[1]).count();
+        let distinct = self.distinct(sample(elements, SAMPLE[1])).len();
         let of = if distinct * 2 < sampled { elements.len() } else { sampled };
         distinct as f64 / of as f64
     }
 
-    /// The largest share of some elements that a candidate matches once what was seen is moved by the same ulps
-    /// everywhere. Where what was seen is noise, none matches what was not moved more often.
-    fn chance_of_a_match(&mut self, candidates: usize, elements: &[usize]) -> f64 {
+    /// What candidates match of a sample of some elements, where equal ones count once. Where what was seen is noise, none
+    /// matches what was not moved more often than what was.
+    fn accidents(&mut self, group: &Group, elements: &[usize], candidates: usize) -> Accidents {
         let wanted = (MAX_RESULTS / (candidates * self.cost()).max(1)).clamp(SAMPLE[0], SAMPLE[1]);
-        let sample = self.distinct(Self::sample(elements, wanted));
+        let sample = self.distinct(sample(elements, wanted));
         let format = self.seen.format;
-        let mut most = 0;
+        let judge = self.judge();
+        let explained: HashSet<usize> = group.elements.iter().copied().collect();
+        let own: Vec<bool> = sample.iter().map(|element| explained.contains(element)).collect();
+        let mut moved = 0;
+        // The most that candidates match which differ in how they flush or choose NaNs alone; none, if one matches the same.
+        let mut unmoved: HashMap<Vec<&Deviation>, Option<usize>> = HashMap::new();
+        let mut nearest = 0;
         self.expect(&(0..candidates).collect::<Vec<usize>>(), &sample);
         for candidate in 0..candidates {
             let mut matched = [0; 2 * FARTHEST as usize + 1];
+            let mut as_seen = Vec::with_capacity(sample.len());
             let results = self.results(candidate, &sample);
             for (&element, bits) in sample.iter().zip(results) {
                 let saw = self.saw(element);
+                as_seen.push(judge.accepts(saw, bits));
                 let apart = place(format, bits) - place(format, saw);
                 if apart.abs() <= FARTHEST && !format.is_nan(bits) && !format.is_nan(saw) {
                     matched[(apart + FARTHEST) as usize] += 1;
                 }
             }
             matched[FARTHEST as usize] = 0;
-            most = most.max(matched.into_iter().max().unwrap_or(0));
+            moved = moved.max(matched.into_iter().max().unwrap_or(0));
+            let count = as_seen.iter().filter(|matches| **matches).count();
+            let known = unmoved.entry(of_one_kind(&self.deviations[candidate])).or_insert(Some(0));
+            if as_seen == own {
+                *known = None;
+            } else {
+                nearest = nearest.max(count);
+                *known = known.map(|most| most.max(count));
+            }
         }
-        chance_of_a_match(most, sample.len())
+        let mut others: Vec<usize> = unmoved.into_values().flatten().collect();
+        others.sort_unstable();
+        Accidents {
+            moved,
+            others: others.get(others.len() / 2).copied().unwrap_or(0),
+            nearest,
+            sampled: sample.len(),
+            own: own.iter().filter(|matches| **matches).count(),
+        }
     }
+}
+
+/// What an evaluation does otherwise, but for how it flushes and chooses NaNs.
+fn of_one_kind(deviations: &[Deviation]) -> Vec<&Deviation> {
+    let is_special = |it: &&Deviation| {
+        matches!(
+            it,
+            Deviation::Flush(_)
+                | Deviation::FlushResults(_)
+                | Deviation::SubnormalsTwice
+                | Deviation::NanOperand(_)
+                | Deviation::OtherNan
+        )
+    };
+    deviations.iter().filter(|it| !is_special(it)).collect()
+}
+
+/// Some elements, evenly spread.
+pub(super) fn sample(elements: &[usize], wanted: usize) -> impl Iterator<Item = usize> + '_ {
+    elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied()
 }

@@ -7,6 +7,7 @@
 //! `engine.rs` (carries an order out), `lanes.rs` (by batch arithmetic), `sums.rs` (orders with precisions).
 
 mod approximated;
+mod beside;
 mod column;
 mod compare;
 mod engine;
@@ -39,10 +40,11 @@ pub use schedule::TensorUnit;
 use sums::Sums;
 
 use crate::advice::{Advice, advice};
-use crate::answer::{EvaluationText, SCHEMA, describe};
+use crate::answer::{EvaluationText, ORDERS_UNTRIED, SCHEMA, describe};
 use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, is_same_fused};
+use crate::plan::terms_of;
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::verdict::Outcome;
 
@@ -103,7 +105,7 @@ pub struct ObservedArray {
     /// moved by a few ulps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_accident: Option<[usize; 2]>,
-    /// The first of them.
+    /// The first of them that is not what the expression as written gives, if any is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_unexplained: Option<Example>,
 }
@@ -142,6 +144,12 @@ pub struct ArrayGroup {
     /// The simplest less plausible one that does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub less_plausible: Option<String>,
+    /// The others that do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others_less_plausible: Vec<String>,
+    /// Whether one of the alternatives is the same with all products fused.
+    #[serde(skip)]
+    is_fused_or_not: bool,
     /// What all their inputs have in common, if there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<&'static str>,
@@ -183,6 +191,13 @@ impl ArrayAnswer {
             (seen.outcome, seen.chance) = (Outcome::None, 1.0);
             seen.unexplained = seen.compared.unwrap_or(self.elements);
         }
+    }
+}
+
+impl ArrayGroup {
+    /// How many evaluations explain these elements equally well.
+    pub fn fitting(&self) -> usize {
+        1 + self.alternatives.len() + usize::from(self.less_plausible.is_some()) + self.others_less_plausible.len()
     }
 }
 
@@ -228,14 +243,16 @@ struct Covered {
     cover: Cover,
     /// What would explain more, and is no cause.
     possible: Vec<Group>,
-    /// How many candidates were compared.
+    /// How many candidates it was chosen among, and how many were compared in all.
     tried: usize,
+    compared: usize,
 }
 
 impl Question {
-    fn steps<'a>(&'a self, options: Options, profile: &'a Profile) -> Steps<'a> {
+    /// The candidates for what was seen in a format.
+    fn steps<'a>(&'a self, seen: Format, options: Options, profile: &'a Profile) -> Steps<'a> {
         if let Some(reduction) = &self.reduction {
-            let all = Sums::of(self, reduction, profile);
+            let all = Sums::of(self, reduction, seen, profile);
             let (ends, untried) = (vec![all.in_order(), all.len()], all.untried());
             let (causes, approximable) = (all.len(), Vec::new());
             return Steps { causes, candidates: Candidates::Sums(all), ends, approximable, untried };
@@ -243,10 +260,13 @@ impl Question {
         let plans = Plans::of(&self.expr, options);
         let (mut all, mut ends, mut causes) = (Vec::new(), Vec::new(), 0);
         for tier in Tier::ALL {
-            // NaNs of other bits are a group of their own.
-            all.extend(
-                plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan) && it.on_x87().is_none()),
-            );
+            // NaNs of other bits are a group of their own; what is stored in the expression's type is rounded to it.
+            let is_out = |mode: &Deviation| match mode {
+                Deviation::OtherNan | Deviation::X87(_) => true,
+                Deviation::WideResult(_) => seen == self.format(),
+                _ => false,
+            };
+            all.extend(plans.evaluations(tier).filter(|it| !it.modes.iter().any(is_out)));
             let is_step = !matches!(tier, Tier::Usual(class) if class != Plausibility::Uniform);
             if is_step && ends.last() != Some(&all.len()) {
                 ends.push(all.len());
@@ -262,9 +282,10 @@ impl Question {
 
     /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
     pub fn as_written(&self, seen: &Values, options: Options, profile: &Profile) -> Values {
-        let candidates = self.steps(options, profile).candidates;
+        let candidates = self.steps(seen.column.format, options, profile).candidates;
+        let deviations = candidates.deviations();
         let (seen, progress) = (&seen.column, &mut |_| ());
-        let mut comparison = Comparison::new(self, &candidates, seen, options, profile, progress);
+        let mut comparison = Comparison::new(self, (&candidates, &deviations), seen, options, profile, progress);
         let shape = self.result_shape();
         let elements: Vec<usize> = (0..shape.iter().product()).collect();
         let bits = comparison.results(AS_WRITTEN, &elements);
@@ -308,9 +329,7 @@ pub fn answer_arrays(
     profile: &Profile,
     progress: &mut dyn FnMut(Work),
 ) -> Result<ArrayAnswer, String> {
-    let steps = question.steps(options, profile);
-    let deviations = steps.candidates.deviations();
-    let mut compared = 0;
+    let (mut compared, mut untried) = (0, Vec::new());
     let shape = question.result_shape();
     let elements = shape.iter().product();
     let mut answers: Vec<ObservedArray> = Vec::with_capacity(seen.len());
@@ -319,21 +338,31 @@ pub fn answer_arrays(
         if values.shape != shape && !one_sum {
             return Err(format!("`{name}` has the shape {:?}, the result {shape:?}", values.shape));
         }
-        let mut comparison = Comparison::new(question, &steps.candidates, &values.column, options, profile, progress);
+        let steps = question.steps(values.column.format, options, profile);
+        let deviations = steps.candidates.deviations();
+        let candidates = (&steps.candidates, deviations.as_slice());
+        let mut comparison = Comparison::new(question, candidates, &values.column, options, profile, progress);
         let amounts = comparison.amounts();
         for &amount in &amounts {
             comparison.compare_only(amount);
-            let found = comparison.cover(&deviations, &steps);
-            compared = compared.max(found.tried);
-            let answer = comparison.answer(name, &deviations, &found, &steps.approximable);
+            let found = comparison.cover(&steps);
+            compared = compared.max(found.compared);
+            let answer = comparison.answer(name, &found, &steps.approximable);
             let is_over = answer.groups.is_empty() || Some(&amount) == amounts.last();
             if is_over {
                 answers.push(answer);
                 break;
             }
         }
+        untried = steps.untried;
     }
-    let main = answers.iter().filter_map(|seen| seen.groups.first());
+    let is_doubtful = |seen: &ObservedArray| matches!(seen.outcome, Outcome::None | Outcome::Consistent);
+    let has_orders = question.reduction.is_none() && terms_of(&question.expr) > 2;
+    if has_orders && !options.reassociate && answers.iter().any(is_doubtful) {
+        untried.push(ORDERS_UNTRIED.to_owned());
+    }
+    let is_believed = |seen: &ObservedArray, group: &ArrayGroup| seen.unexplained == 0 || !group.is_weak();
+    let main = answers.iter().filter_map(|seen| seen.groups.first().filter(|group| is_believed(seen, group)));
     Ok(ArrayAnswer {
         schema: SCHEMA,
         verbose: options.verbose,
@@ -343,15 +372,15 @@ pub fn answer_arrays(
         ty: question.format().name().unwrap_or("?").to_owned(),
         elements,
         evaluations: compared,
-        untried: steps.untried,
+        untried,
         seen: answers,
     })
 }
 
 impl Comparison<'_> {
     /// What explains the elements: with each step more candidates, believed where that is better with them.
-    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps<'_>) -> Covered {
-        let elements = self.compared;
+    fn cover(&mut self, steps: &Steps<'_>) -> Covered {
+        let (deviations, elements) = (self.deviations, self.compared);
         let search = Search {
             preference: Preference::MostExplained,
             max_groups: MAX_GROUPS,
@@ -379,7 +408,11 @@ impl Comparison<'_> {
                 best = found;
             }
         }
-        Covered { cover: best, possible, tried }
+        let mut compared = tried;
+        if let ([only], true) = (best.groups.as_mut_slice(), best.unexplained.is_empty()) {
+            compared += self.add_what_fits(only, tried..steps.causes);
+        }
+        Covered { cover: best, possible, tried, compared }
     }
 
     /// Whether no further candidates are asked for. Where a sum was not taken as written, no order is more plausible than
@@ -391,13 +424,8 @@ impl Comparison<'_> {
         }
     }
 
-    fn answer(
-        &mut self,
-        name: &str,
-        deviations: &[Vec<Deviation>],
-        covered: &Covered,
-        approximable: &[Evaluation],
-    ) -> ObservedArray {
+    fn answer(&mut self, name: &str, covered: &Covered, approximable: &[Evaluation]) -> ObservedArray {
+        let deviations = self.deviations;
         let mut found = self.graded(&covered.cover, covered.tried);
         let possible = |group: &Group| PossibleGroup {
             count: group.elements.len(),
@@ -405,7 +433,7 @@ impl Comparison<'_> {
             sentence: describe(&deviations[group.candidates[0]]),
         };
         let mut groups: Vec<ArrayGroup> =
-            found.groups.iter().map(|(group, evidence)| self.group(deviations, group, *evidence)).collect();
+            found.groups.iter().map(|(group, evidence)| self.group(group, *evidence)).collect();
         if let Some((explained, group)) = self.approximated(approximable, &found.unexplained) {
             let explained: HashSet<usize> = explained.into_iter().collect();
             found.unexplained.retain(|element| !explained.contains(element));
@@ -418,7 +446,7 @@ impl Comparison<'_> {
             outcome: match groups.as_slice() {
                 _ if !found.unexplained.is_empty() => Outcome::None,
                 _ if least.is_some_and(|bits| bits < WEAK_BITS) => Outcome::Consistent,
-                [only] if only.alternatives.is_empty() => Outcome::One,
+                [only] if only.fitting() == 1 => Outcome::One,
                 [_] => Outcome::Ambiguous,
                 _ => Outcome::Several,
             },
@@ -428,18 +456,22 @@ impl Comparison<'_> {
             compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
-            first_unexplained: found.unexplained.first().map(|&element| self.example(element, None)),
+            first_unexplained: (!found.unexplained.is_empty()).then(|| {
+                let shown = self.first_shown(&found.unexplained);
+                self.example(shown, None)
+            }),
         }
     }
 
-    fn group(&mut self, deviations: &[Vec<Deviation>], group: &Group, evidence: f64) -> ArrayGroup {
+    fn group(&mut self, group: &Group, evidence: f64) -> ArrayGroup {
+        let deviations = self.deviations;
         let with_nan = |candidate: usize| {
             let nan = (group.nan == NanMatch::Any).then_some(Deviation::OtherNan);
             deviations[candidate].iter().cloned().chain(nan).collect::<Vec<Deviation>>()
         };
         let simplest = group.candidates[0];
         let class = |candidate: usize| plausibility(&deviations[candidate]);
-        let is_alike = |&&other: &&usize| self.question.reduction.is_some() || class(other) == class(simplest);
+        let is_alike = |&&other: &&usize| self.question.reduction.is_some() || class(other) <= class(simplest);
         let (others, less): (Vec<usize>, Vec<usize>) = group.candidates[1..].iter().partition(is_alike);
         let by = match self.candidates {
             Candidates::Sums(all) => all.by(simplest).map(str::to_owned),
@@ -455,6 +487,8 @@ impl Comparison<'_> {
             by,
             alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
             less_plausible: less.first().map(|&other| describe(&with_nan(other))),
+            others_less_plausible: less.iter().skip(1).map(|&other| describe(&with_nan(other))).collect(),
+            is_fused_or_not: others.iter().any(|&other| is_same_fused(&deviations[simplest], &deviations[other])),
             inputs: self.in_common(&group.elements),
             example: self.example(shown, Some(simplest)),
         }

@@ -35,6 +35,32 @@ enum Precision {
     Sum(Format),
     /// Each operation is computed in a wider one and rounded again.
     Each(Format),
+    /// A wider one, and all else too; the result is not rounded.
+    Result(Format),
+}
+
+/// What the factors of f32 products are rounded to before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FactorRounding {
+    Tf32(Tf32Rounding),
+    Narrow(Format),
+}
+
+impl FactorRounding {
+    fn deviation(self) -> Deviation {
+        match self {
+            FactorRounding::Tf32(how) => Deviation::Tf32(how),
+            FactorRounding::Narrow(format) => Deviation::NarrowFactors(format),
+        }
+    }
+
+    /// The f32 that holds an f32 rounded so.
+    fn of_f32(self, bits: u64) -> u64 {
+        match self {
+            FactorRounding::Tf32(how) => how.of_f32(bits),
+            FactorRounding::Narrow(format) => converted(format, Format::F32, converted(Format::F32, format, bits)),
+        }
+    }
 }
 
 /// How terms are made and added, whatever their order.
@@ -43,7 +69,7 @@ struct Setting {
     is_fused: bool,
     precision: Precision,
     is_flushed: bool,
-    tf32: Option<Tf32Rounding>,
+    factors: Option<FactorRounding>,
     /// A mean is the product with a rounded reciprocal.
     by_reciprocal: bool,
 }
@@ -77,8 +103,13 @@ impl Setting {
     fn working(&self, own: Format) -> Format {
         match self.precision {
             Precision::Own => own,
-            Precision::Whole(wide) | Precision::Sum(wide) | Precision::Each(wide) => wide,
+            Precision::Whole(wide) | Precision::Sum(wide) | Precision::Each(wide) | Precision::Result(wide) => wide,
         }
+    }
+
+    /// Whether all is computed in the wider format, products and what stands around the sum too.
+    const fn is_all_wide(&self) -> bool {
+        matches!(self.precision, Precision::Whole(_) | Precision::Result(_))
     }
 
     fn deviations(&self, product: Option<&str>) -> Vec<Deviation> {
@@ -90,8 +121,9 @@ impl Setting {
             Precision::Whole(wide) => Some(Deviation::WideWhole(wide)),
             Precision::Sum(wide) => Some(Deviation::WideSum(wide)),
             Precision::Each(wide) => Some(Deviation::WideEachOperation(wide)),
+            Precision::Result(wide) => Some(Deviation::WideResult(wide)),
         });
-        all.extend(self.tf32.map(Deviation::Tf32));
+        all.extend(self.factors.map(FactorRounding::deviation));
         all.extend(self.by_reciprocal.then_some(Deviation::Reciprocal));
         all
     }
@@ -99,23 +131,29 @@ impl Setting {
     /// Whether a tensor core's sums are kept so: in its accumulator's type, the factors as they are or in its TF32.
     fn is_of(&self, unit: &TensorUnit, own: Format) -> bool {
         let takes_tf32 = unit.dot.a == Element::Float(Format::TF32);
-        let is_plain = !self.is_fused && !self.is_flushed && !self.by_reciprocal && self.tf32.is_some() == takes_tf32;
+        let takes_factors = match self.factors {
+            None => !takes_tf32,
+            Some(FactorRounding::Tf32(_)) => takes_tf32,
+            Some(FactorRounding::Narrow(_)) => false,
+        };
+        let is_plain = !self.is_fused && !self.is_flushed && !self.by_reciprocal && takes_factors;
         is_plain
-            && matches!(self.precision, Precision::Own | Precision::Sum(_))
+            && matches!(self.precision, Precision::Own | Precision::Sum(_) | Precision::Result(_))
             && self.working(own) == unit.dot.accumulator
     }
 
     /// How an expression of the terms is evaluated.
     fn modes(&self) -> Vec<Deviation> {
-        self.is_flushed.then_some(Deviation::Flush(None)).into_iter().chain(self.tf32.map(Deviation::Tf32)).collect()
+        let factors = self.factors.map(FactorRounding::deviation);
+        self.is_flushed.then_some(Deviation::Flush(None)).into_iter().chain(factors).collect()
     }
 }
 
-/// Every setting of a reduction, the one as written first.
-fn settings(question: &Question, reduction: &Reduction) -> Vec<Setting> {
+/// Every setting of a reduction for what was seen in a format, the one as written first.
+fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Setting> {
     let own = reduction.format();
     let plain =
-        Setting { is_fused: false, precision: Precision::Own, is_flushed: false, tf32: None, by_reciprocal: false };
+        Setting { is_fused: false, precision: Precision::Own, is_flushed: false, factors: None, by_reciprocal: false };
     let has_product = reduction.product.is_some();
     let is_value = matches!(reduction.operands[0].expr, Expr::Value(..)) && reduction.operands.len() == 1;
     let wide = match own {
@@ -127,13 +165,19 @@ fn settings(question: &Question, reduction: &Reduction) -> Vec<Setting> {
     all.extend(has_product.then_some(Setting { is_fused: true, ..plain }));
     if let Some(wide) = wide {
         all.push(Setting { precision: Precision::Whole(wide), ..plain });
+        let is_kept = seen.width() > question.format().width();
+        all.extend(is_kept.then_some(Setting { precision: Precision::Result(wide), ..plain }));
         all.extend((!is_value).then_some(Setting { precision: Precision::Sum(wide), ..plain }));
         let is_half = own != Format::F32;
         let each = Setting { is_fused: true, precision: Precision::Each(wide), ..plain };
         all.extend((has_product && is_half).then_some(each));
     }
     if has_product && own == Format::F32 {
-        all.extend(Tf32Rounding::ALL.map(|how| Setting { tf32: Some(how), ..plain }));
+        let rounded = |how| Setting { factors: Some(how), ..plain };
+        if reduction.operands.len() == 2 {
+            all.extend([Format::F16, Format::BF16].map(|format| rounded(FactorRounding::Narrow(format))));
+        }
+        all.extend(Tf32Rounding::ALL.map(|how| rounded(FactorRounding::Tf32(how))));
     }
     if matches!(own, Format::F16 | Format::F32) && !is_far_from_subnormal(question, reduction) {
         let flushed = all.clone().into_iter().filter(|setting| setting.precision == Precision::Own);
@@ -195,11 +239,12 @@ fn is_far_from_subnormal(question: &Question, reduction: &Reduction) -> bool {
 }
 
 impl<'a> Sums<'a> {
-    pub(super) fn of(question: &'a Question, reduction: &'a Reduction, profile: &'a Profile) -> Sums<'a> {
+    /// For what was seen in a format.
+    pub(super) fn of(question: &'a Question, reduction: &'a Reduction, seen: Format, profile: &'a Profile) -> Sums<'a> {
         let mut rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || takes_numpy(reduction)).collect();
         rows.extend(tensor_rows(&units(question, reduction), question.addend().is_some()));
         let same_as = representatives(&rows, reduction.length);
-        let settings = settings(question, reduction);
+        let settings = settings(question, reduction, seen);
         let mut evaluations = Vec::new();
         for (row, it) in rows.iter().enumerate() {
             // What adds in the tree of the order as written is that order.
@@ -211,10 +256,9 @@ impl<'a> Sums<'a> {
                     return setting.is_of(unit, reduction.format());
                 }
                 // Nothing is compensated in f64, which needs it less.
-                let is_double =
-                    matches!(setting.precision, Precision::Whole(Format::F64) | Precision::Sum(Format::F64));
+                let is_double = setting.precision != Precision::Own && setting.working(Format::F32) == Format::F64;
                 let is_compensated = matches!(it.schedule, Schedule::Compensated(_));
-                !is_compensated || !setting.is_fused && setting.tf32.is_none() && !is_double
+                !is_compensated || !setting.is_fused && setting.factors.is_none() && !is_double
             };
             let fitting = (0..settings.len()).filter(|&at| fits(&settings[at]));
             evaluations.extend(fitting.map(|setting| SumEvaluation { row, setting }));
@@ -299,7 +343,7 @@ impl<'a> Sums<'a> {
         };
         let factors = parts.into_iter().map(|(expr, operand)| {
             let mut elements = self.elements(expr, operand, &setting, threads);
-            if let Some(how) = setting.tf32.filter(|_| self.reduction.operands.len() == 2) {
+            if let Some(how) = setting.factors.filter(|_| self.reduction.operands.len() == 2) {
                 let mut rounded = Elements::of(own);
                 rounded.extend(elements.iter().map(|bits| how.of_f32(bits)));
                 elements = Cow::Owned(rounded);
@@ -322,7 +366,7 @@ impl<'a> Sums<'a> {
         }
         let mut evaluation = Evaluation::plain(Plan::as_written(expr));
         evaluation.modes = setting.modes();
-        if matches!(setting.precision, Precision::Whole(_)) {
+        if setting.is_all_wide() {
             // What is computed in the wide format is not narrowed before the sum.
             Arc::make_mut(&mut evaluation.plan).ops.iter_mut().for_each(|op| op.format = working);
         }
@@ -379,10 +423,16 @@ impl<'a> Sums<'a> {
         }
         let (sums, format) = match (&self.question.expr, setting.precision) {
             _ if begins => (sums, working),
+            (Expr::Value(..), Precision::Result(_)) => (sums, working),
             (Expr::Value(..), _) => (narrowed(sums, working, own), own),
-            (expr, Precision::Whole(_)) => self.around(expr, sums, working, working, setting, elements),
+            (expr, Precision::Whole(_) | Precision::Result(_)) => {
+                self.around(expr, sums, working, working, setting, elements)
+            }
             (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
         };
+        if matches!(setting.precision, Precision::Result(_)) {
+            return narrowed(sums, format, to);
+        }
         // What is computed in a wide format is rounded once to its own.
         let results = narrowed(sums, format, self.question.format());
         narrowed(results, self.question.format(), to)
@@ -402,7 +452,7 @@ impl<'a> Sums<'a> {
             format: setting.working(own),
             flush: setting.is_flushed,
             // A product of two narrow numbers is exact in the wide format: fused or not is the same there.
-            is_fused: setting.is_fused || matches!(setting.precision, Precision::Whole(_)),
+            is_fused: setting.is_fused || setting.is_all_wide(),
             narrow: matches!(setting.precision, Precision::Each(_)).then_some(own),
             narrow_product: (is_product && matches!(setting.precision, Precision::Sum(_))).then_some(own),
         };

@@ -1,9 +1,10 @@
 //! The answer about arrays, as lines of text.
 
+use roundonce_deviate::Plausibility;
 use roundonce_isa::{counted, grouped};
 
 use super::{ArrayAnswer, ArrayGroup, Example};
-use crate::answer::{COLUMNS, count_ulps};
+use crate::answer::{COLUMNS, FUSED_OR_NOT, count_ulps};
 use crate::chance::{WEAK_BITS, evidence_text};
 use crate::text::{Line, Role, wrap};
 
@@ -35,7 +36,13 @@ impl ArrayAnswer {
                     format!("{} are consistent with the evaluation that {}", of(group.count), group.sentence)
                 }
                 Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
-                None => format!("none fits: no evaluation explains any of {} elements", grouped(compared)),
+                None if seen.by_accident.is_some() => {
+                    format!(
+                        "none fits: no evaluation explains more of {} than by accident",
+                        counted(compared, "element")
+                    )
+                }
+                None => format!("none fits: no evaluation explains any of {}", counted(compared, "element")),
             };
             lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
             if seen.compared.is_some() {
@@ -49,7 +56,11 @@ impl ArrayAnswer {
                     let text = format!("{} more: {is}the evaluation that {}", of(group.count), group.sentence);
                     lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
                 }
-                lines.push(Line::of(Role::Faint, format!("    {}", evidence_text(group.evidence))));
+                let of_one = match group.fitting() {
+                    1 => String::new(),
+                    count => format!(", shared by these {count}"),
+                };
+                lines.push(Line::of(Role::Faint, format!("    {}{of_one}", evidence_text(group.evidence))));
                 if let Some(by) = &group.by {
                     lines.extend(wrap(Role::Faint, &format!("who adds so: {by}"), 4, COLUMNS));
                 }
@@ -61,8 +72,16 @@ impl ArrayAnswer {
                     let more = group.alternatives.len() - shown;
                     lines.push(Line::of(Role::Faint, format!("    and {more} more: --verbose names them")));
                 }
-                if let Some(other) = &group.less_plausible {
+                if group.is_fused_or_not {
+                    lines.push(Line::of(Role::Faint, format!("    {FUSED_OR_NOT}")));
+                }
+                let less = group.less_plausible.iter().chain(&group.others_less_plausible);
+                for other in less.clone().take(shown) {
                     lines.extend(wrap(Role::Faint, &format!("or, less plausible: the one that {other}"), 4, COLUMNS));
+                }
+                if less.clone().count() > shown {
+                    let more = less.count() - shown;
+                    lines.push(Line::of(Role::Faint, format!("    and {more} less plausible: --verbose names them")));
                 }
                 if let Some(inputs) = group.inputs {
                     lines.push(Line::of(Role::Faint, format!("    {inputs}")));
@@ -73,10 +92,15 @@ impl ArrayAnswer {
                 lines.push(Line::default());
                 lines.push(Line::of(Role::Strong, format!("  {}: nothing explains them", of(seen.unexplained))));
             }
+            let is_near = |group: &ArrayGroup| group.is_weak() && group.plausibility != Plausibility::Approximated;
+            if seen.unexplained > 0 && seen.groups.first().is_some_and(is_near) {
+                let text = "other evaluations explain nearly as many as the first: the true one may be none of these";
+                lines.extend(wrap(Role::Faint, text, 4, COLUMNS));
+            }
             if let Some([matched, after]) = seen.by_accident {
+                let which = if seen.groups.is_empty() { "the best evaluation" } else { "of these the best evaluation" };
                 let text = format!(
-                    "the best evaluation matches {matched}; moved by a few ulps, up to {after} would match: no more than \
-                     by accident"
+                    "{which} matches {matched}; moved by a few ulps, up to {after} would match: no more than by accident"
                 );
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
@@ -95,7 +119,8 @@ impl ArrayAnswer {
 }
 
 impl ArrayGroup {
-    fn is_weak(&self) -> bool {
+    /// Whether it says little.
+    pub(crate) fn is_weak(&self) -> bool {
         self.evidence < WEAK_BITS
     }
 }

@@ -1,0 +1,251 @@
+//! What an answer about arrays may be sure of: one wrong element, results of a wider type, what the elements do not tell
+//! apart, and orders that were not tried.
+
+mod rational;
+
+use std::collections::BTreeMap;
+
+use rational::{NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use roundonce_arith::{Format, Profile};
+use roundonce_oracle::generate::Generator;
+use roundonce_oracle::{Layout, Shape};
+use roundonce_why::{
+    ArrayAnswer, ObservedValue, Options, Outcome, Question, Values, answer, answer_arrays, parse_expr, parse_typed,
+};
+
+/// Numbers near one of f32, of both signs.
+fn numbers(seed: u64, count: usize) -> Vec<u64> {
+    let mut generator = Generator::new(seed, Layout::F32, Layout::F32);
+    let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
+    (0..count).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect()
+}
+
+fn f32s(values: &[u64]) -> Values {
+    array(Format::F32, values, &[values.len()])
+}
+
+fn multiply(a: u64, b: u64) -> u64 {
+    operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0])
+}
+
+fn plus(a: u64, b: u64) -> u64 {
+    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
+}
+
+fn fma(a: u64, b: u64, c: u64) -> u64 {
+    operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, c])
+}
+
+/// Without unusual modes.
+fn ask_plainly(text: &str, names: &[(&str, Values)], seen: Values, options: Options) -> ArrayAnswer {
+    let names: BTreeMap<String, Values> =
+        names.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
+    let question = Question::parse(text, names).unwrap();
+    answer_arrays(&question, &[("seen".to_owned(), seen)], options, &Profile::NVIDIA, &mut |_| ()).unwrap()
+}
+
+#[test]
+fn a_few_wrong_elements_leave_the_others_explained() {
+    let [a, b, c] = [1, 2, 3].map(|seed| numbers(seed, 1000));
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c))];
+    for (wrong, is_fused) in [(1, true), (1, false), (20, true)] {
+        let of = |at: usize| if is_fused { fma(a[at], b[at], c[at]) } else { plus(multiply(a[at], b[at]), c[at]) };
+        let mut seen: Vec<u64> = (0..1000).map(of).collect();
+        (0..wrong).for_each(|at| seen[at * 10] = 0);
+        let answer = ask_plainly("a*b+c", &names, f32s(&seen), Options::default());
+        let seen = &answer.seen[0];
+        assert_eq!((seen.outcome, seen.unexplained, seen.groups.len()), (Outcome::None, wrong, 1), "{answer:#?}");
+        assert_eq!((seen.groups[0].count, deviations(&answer).contains("fused")), (1000 - wrong, is_fused));
+        assert!(seen.groups[0].evidence > 100.0, "{answer:#?}");
+        assert_eq!(seen.first_unexplained.as_ref().unwrap().index, [0]);
+    }
+}
+
+/// The example of what nothing explains is none that is as written, where there is another.
+#[test]
+fn the_example_of_the_rest_is_a_wrong_one() {
+    let [a, b] = [4, 5].map(|seed| numbers(seed, 64));
+    let mut generator = Generator::new(6, Layout::F32, Layout::F32);
+    let right = |at: usize| multiply(a[at], b[at]);
+    let seen: Vec<u64> =
+        (0..64).map(|at| if at == 0 { right(0) } else { right(at) + generator.triple()[0] % 9 - 4 }).collect();
+    let answer = ask_plainly("a*b", &[("a", f32s(&a)), ("b", f32s(&b))], f32s(&seen), Options::default());
+    let seen = &answer.seen[0];
+    assert!(seen.groups.is_empty(), "{answer:#?}");
+    assert_ne!(seen.first_unexplained.as_ref().unwrap().ulps, Some(0), "{answer:#?}");
+}
+
+const WIDE_RESULT: &str = r#"[{"kind":"wide-result","what":"f32"}]"#;
+
+/// Of halves in f32: elements, sums, products of vectors and of matrices.
+#[test]
+fn results_that_are_not_rounded_to_the_inputs_type() {
+    let to_half = |values: Vec<u64>| -> Vec<u64> {
+        values.into_iter().map(|bits| convert(Layout::F32, Layout::F16, NEAREST, bits)).collect()
+    };
+    let wide = |bits: u64| convert(Layout::F16, Layout::F32, NEAREST, bits);
+    let (rows, length) = (40, 30);
+    let [a, b] = [7, 8].map(|seed| to_half(numbers(seed, rows * length)));
+    let f16s = |values: &[u64]| array(Format::F16, values, &[rows, length]);
+    let product = |at: usize| multiply(wide(a[at]), wide(b[at]));
+    let each: Vec<u64> = (0..rows * length).map(product).collect();
+    let all_found = |text: &str, names: &[(&str, Values)], seen: Values| {
+        let answer = ask(text, names, seen);
+        let seen = &answer.seen[0];
+        assert_eq!((seen.unexplained, seen.groups.len()), (0, 1), "{text}: {answer:#?}");
+        // A short sum of halves is exact in f32, in every order.
+        let is_wide = |other: &String| other.contains("does not round the result");
+        assert!(seen.groups[0].alternatives.iter().all(is_wide), "{text}: {answer:#?}");
+        assert_eq!(deviations(&answer), WIDE_RESULT, "{text}");
+    };
+    let names = [("a", f16s(&a)), ("b", f16s(&b))];
+    all_found("a*b", &names, array(Format::F32, &each, &[rows, length]));
+    let in_order = |term: &dyn Fn(usize) -> u64| -> Vec<u64> {
+        (0..rows).map(|row| (0..length).fold(0, |sum, at| plus(sum, term(row * length + at)))).collect()
+    };
+    all_found("sum(a, 1)", &names, array(Format::F32, &in_order(&|at| wide(a[at])), &[rows]));
+    all_found("sum(a*b, 1)", &names, array(Format::F32, &in_order(&product), &[rows]));
+    let vector = b[..length].to_vec();
+    let by_vector = in_order(&|at| multiply(wide(a[at]), wide(vector[at % length])));
+    let names = [("a", f16s(&a)), ("v", array(Format::F16, &vector, &[length]))];
+    all_found("a @ v", &names, array(Format::F32, &by_vector, &[rows]));
+    // In its own type there is no result that is wider.
+    let answer = ask("a*a", &names, f16s(&to_half(a.iter().map(|&a| multiply(wide(a), wide(a))).collect())));
+    assert_eq!((deviations(&answer).as_str(), answer.seen[0].groups[0].alternatives.len()), ("[]", 0), "{answer:#?}");
+}
+
+#[test]
+fn what_fused_and_unfused_give_is_said_of_both() {
+    let names =
+        [("a", "2f"), ("b", "3f"), ("c", "4f")].map(|(name, value)| (name.to_owned(), parse_typed(value).unwrap().0));
+    let expr = parse_expr("a*b+c", &BTreeMap::from(names)).unwrap();
+    let found = answer(&expr, &[ObservedValue::parse("10").unwrap()], Options::default(), &Profile::NVIDIA);
+    let kinds: Vec<String> =
+        found.seen[0].explanations.iter().map(|it| serde_json::to_string(&it.deviations).unwrap()).collect();
+    assert_eq!(found.seen[0].outcome, Outcome::Ambiguous);
+    assert_eq!(kinds, ["[]", r#"[{"kind":"fused","what":"a * b"}]"#]);
+    let text: String = found.lines().iter().map(|line| format!("{line}\n")).collect();
+    assert!(text.contains("fused or not, it is the same here"), "{text}");
+    // Small integers, as elements and as terms: every product and sum is exact.
+    let integers = |seed: u64| -> Vec<u64> {
+        let mut generator = Generator::new(seed, Layout::F32, Layout::F32);
+        (0..640).map(|_| u64::from(((generator.triple()[0] % 64) as f32 - 32.0).to_bits())).collect()
+    };
+    let (a, b) = (integers(9), integers(10));
+    let seen: Vec<u64> = (0..640).map(|at| fma(a[at], b[at], a[at])).collect();
+    let answer = ask("a*b+a", &[("a", f32s(&a)), ("b", f32s(&b))], f32s(&seen));
+    let group = &answer.seen[0].groups[0];
+    assert_eq!((group.count, answer.seen[0].outcome, deviations(&answer).as_str()), (640, Outcome::Ambiguous, "[]"));
+    assert_eq!(group.alternatives, ["fuses `a * b` into the sum, which rounds once"], "{answer:#?}");
+    let sums: Vec<u64> = a.chunks(32).map(|row| row.iter().fold(0, |sum, &term| plus(sum, term))).collect();
+    let answer = ask("sum(a, 1)", &[("a", array(Format::F32, &a, &[20, 32]))], f32s(&sums));
+    let (seen, group) = (&answer.seen[0], &answer.seen[0].groups[0]);
+    assert_eq!((group.count, seen.outcome, deviations(&answer).as_str()), (20, Outcome::Ambiguous, "[]"));
+    for name in ["NumPy's add.reduce", "from the last term to the first", "by halves (pairwise)", "Kahan"] {
+        assert!(group.alternatives.iter().any(|other| other.contains(name)), "{name}: {answer:#?}");
+    }
+}
+
+const Y: [u64; 8] =
+    [0x3f21_a6e9, 0x3ee0_d07d, 0xbf44_6a6b, 0x3f07_432d, 0x3eaf_1125, 0xbf25_69a2, 0x4000_12da, 0x3f4d_4d3f];
+const Z: [u64; 8] =
+    [0xbf97_4dea, 0xbf7c_ec62, 0x3ea2_37c3, 0x3e9f_c444, 0xbf3a_133d, 0x3f9b_a1e3, 0x3dc6_b0e9, 0xbf5c_d8d1];
+const W: [u64; 8] =
+    [0xbebf_cb45, 0xbe37_159e, 0xbfc6_d2e2, 0xbf55_0bdb, 0xbfe7_ab32, 0xbe96_4cff, 0x3f1c_d5f2, 0xbfa4_96c1];
+const U: [u64; 8] =
+    [0x3ea4_e87e, 0xbf97_61a2, 0xbe27_8d7f, 0xbf04_2375, 0xbf9b_28d2, 0xbf0c_91b8, 0xbf9c_dc2d, 0x3e96_470a];
+
+/// `(x*y + u) + z*w`, asked as `x*y + z*w + u`, where a compensated sum gives the same.
+#[test]
+fn an_order_that_was_not_tried_is_not_ruled_out() {
+    let columns: [(&str, [u64; 8]); 5] = [
+        ("x", [0xbebd_73e3, 0x3f7e_7bf1, 0x3ed4_eb46, 0xbf1e_3ffa, 0x3f2c_116b, 0xbfb9_9b39, 0x3f17_ee9c, 0xbf0f_d413]),
+        ("y", Y),
+        ("z", Z),
+        ("w", W),
+        ("u", U),
+    ];
+    let at = |name: usize, element: usize| columns[name].1[element];
+    let of = |e: usize| plus(plus(multiply(at(0, e), at(1, e)), at(4, e)), multiply(at(2, e), at(3, e)));
+    let seen: Vec<u64> = (0..8).map(of).collect();
+    let names = columns.map(|(name, values)| (name, f32s(&values)));
+    let answer = ask_plainly("x*y+z*w+u", &names, f32s(&seen), Options::default());
+    assert_eq!(deviations(&answer), r#"[{"kind":"compensated"}]"#);
+    assert_eq!(answer.seen[0].outcome, Outcome::Consistent, "{answer:#?}");
+    assert!(answer.untried.iter().any(|text| text.contains("--reassociate")), "{answer:#?}");
+    let options = Options { reassociate: true, ..Options::default() };
+    let answer = ask_plainly("x*y+z*w+u", &names, f32s(&seen), options);
+    assert_eq!(deviations(&answer), r#"[{"kind":"order","what":"((x * y + u) + z * w)"}]"#);
+    let alternatives = &answer.seen[0].groups[0].alternatives;
+    assert!(alternatives.iter().any(|other| other.contains("compensated")), "{answer:#?}");
+    assert_eq!(answer.seen[0].outcome, Outcome::Ambiguous);
+}
+
+/// Where other orders are asked for, one stands before a wider type that gives the same.
+#[test]
+fn an_order_that_is_asked_for_comes_before_a_wider_type() {
+    let [a, b] = [11, 12].map(|seed| numbers(seed, 64));
+    // The great term cancels: the order that takes it away first is exact, and so is f64.
+    let great = 0x4cbe_bc20;
+    let seen: Vec<u64> = (0..64).map(|at| plus(a[at], b[at])).collect();
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("g", f32s(&[great; 64])), ("h", f32s(&[great | 0x8000_0000; 64]))];
+    let plain = ask_plainly("a+g+b+h", &names, f32s(&seen), Options::default());
+    assert!(deviations(&plain).contains("wide-whole"), "{plain:#?}");
+    let options = Options { reassociate: true, ..Options::default() };
+    let answer = ask_plainly("a+g+b+h", &names, f32s(&seen), options);
+    assert!(deviations(&answer).contains("order"), "{answer:#?}");
+    let alternatives = &answer.seen[0].groups[0].alternatives;
+    assert!(alternatives.iter().any(|other| other.contains("everything in f64")), "{answer:#?}");
+}
+
+#[test]
+fn what_fits_as_well_is_named_though_it_is_less_plausible() {
+    let x: Vec<u64> = numbers(13, 100).into_iter().map(|bits| bits & 0x7fff_ffff).collect();
+    // The host's root in f64 gives the right f32.
+    let rsqrt = |bits: &u64| u64::from(((1.0 / f64::from(f32::from_bits(*bits as u32)).sqrt()) as f32).to_bits());
+    let seen: Vec<u64> = x.iter().map(rsqrt).collect();
+    let answer = ask_plainly("1f/sqrt(x)", &[("x", f32s(&x))], f32s(&seen), Options::default());
+    let (seen, group) = (&answer.seen[0], &answer.seen[0].groups[0]);
+    assert_eq!((group.count, seen.outcome), (100, Outcome::Ambiguous), "{answer:#?}");
+    let less = group.less_plausible.iter().chain(&group.others_less_plausible);
+    assert!(less.into_iter().any(|other| other.contains("rsqrt(x), which rounds once")), "{answer:#?}");
+}
+
+/// Factors converted to halves, as mixed precision does: f16 has the significand of TF32.
+#[test]
+fn factors_of_a_narrower_type() {
+    let (m, k, n) = (8, 40, 8);
+    let (a, b) = (numbers(14, m * k), numbers(15, k * n));
+    let names = [("a", array(Format::F32, &a, &[m, k])), ("b", array(Format::F32, &b, &[k, n]))];
+    for (layout, kind, has_tf32) in [(Layout::F16, "f16", true), (Layout::BF16, "bf16", false)] {
+        let rounded = |bits: u64| convert(layout, Layout::F32, NEAREST, convert(Layout::F32, layout, NEAREST, bits));
+        let of = |at: usize| {
+            let term = |step: usize| multiply(rounded(a[at / n * k + step]), rounded(b[step * n + at % n]));
+            (0..k).fold(0, |sum, step| plus(sum, term(step)))
+        };
+        let seen: Vec<u64> = (0..m * n).map(of).collect();
+        let answer = ask("a @ b", &names, array(Format::F32, &seen, &[m, n]));
+        assert_eq!(deviations(&answer), format!(r#"[{{"kind":"narrow-factors","what":"{kind}"}}]"#), "{answer:#?}");
+        let alternatives = &answer.seen[0].groups[0].alternatives;
+        assert_eq!(alternatives.iter().any(|other| other.contains("TF32")), has_tf32, "{answer:#?}");
+    }
+}
+
+/// Four partial sums added in order, which is none of the orders that are tried; one that is near to it gives most.
+#[test]
+fn an_order_near_to_the_true_one_is_not_it() {
+    let (rows, length) = (100, 128);
+    let terms = numbers(16, rows * length);
+    let sum = |row: &[u64]| {
+        let mut sums = [0; 4];
+        row.iter().enumerate().for_each(|(at, &term)| sums[at % 4] = plus(sums[at % 4], term));
+        plus(plus(plus(sums[0], sums[1]), sums[2]), sums[3])
+    };
+    let seen: Vec<u64> = terms.chunks(length).map(sum).collect();
+    let answer = ask("sum(m, 1)", &[("m", array(Format::F32, &terms, &[rows, length]))], f32s(&seen));
+    let (seen, group) = (&answer.seen[0], &answer.seen[0].groups[0]);
+    assert!(seen.unexplained > 0 && group.count > rows / 3, "{answer:#?}");
+    assert_eq!((seen.outcome, group.evidence, answer.advice.len()), (Outcome::None, 0.0, 0), "{answer:#?}");
+    let text: String = answer.lines().iter().map(|line| format!("{line}\n")).collect();
+    assert!(text.contains("are consistent with") && text.contains("the true one may be"), "{text}");
+}
