@@ -543,9 +543,7 @@ impl Answer {
                 lines.extend(wrap(Role::Plain, nearest, 4, COLUMNS));
             }
             if let Some(other) = &seen.other_types {
-                let is = if other.is_weak { "it is consistent with" } else { "it is explained by" };
-                let text = format!("with {}, {is} the evaluation that {}", other.option, other.sentence);
-                lines.extend(wrap(Role::Plain, &text, 4, COLUMNS));
+                lines.extend(wrap(Role::Plain, &other.text(), 4, COLUMNS));
             }
             for (index, found) in seen.explanations.iter().take(LISTED).enumerate() {
                 let mut wrapped = wrap(Role::Strong, &format!("{}. {}", index + 1, found.sentence), 2, COLUMNS);

@@ -135,6 +135,19 @@ fn is_integer(text: &str) -> bool {
 }
 
 impl LiteralTypes {
+    /// Other types of literals, and the options of the command that say them.
+    pub fn others(self) -> impl Iterator<Item = (LiteralTypes, String)> {
+        let types = [Format::F32, Format::F64, Format::F16, Format::BF16].map(|ty| {
+            let option = format!("--type {}", ty.name().unwrap_or("?"));
+            (LiteralTypes { ty: Some(ty), ..self }, option)
+        });
+        let languages = Language::ALL.map(|language| {
+            let types = LiteralTypes { ty: None, language: Some(language), ..self };
+            (types, format!("--as {}", language.name()))
+        });
+        types.into_iter().chain(languages)
+    }
+
     /// Reads a literal.
     ///
     /// # Errors

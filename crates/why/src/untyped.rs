@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::Profile;
 use serde::Serialize;
 
 use crate::answer::{Answer, answer, describe};
 use crate::expr::{Expr, ExprError};
-use crate::literals::{Language, Literal, LiteralTypes};
+use crate::literals::{Literal, LiteralTypes};
 use crate::observed::ObservedValue;
 use crate::search::{CandidateSet, Options};
 use crate::verdict::Outcome;
@@ -43,6 +43,13 @@ pub struct OtherTypes {
     pub sentence: String,
     /// Whether it is weak evidence.
     pub is_weak: bool,
+}
+
+impl OtherTypes {
+    pub(crate) fn text(&self) -> String {
+        let is = if self.is_weak { "it is consistent with" } else { "it is explained by" };
+        format!("with {}, {is} the evaluation that {}", self.option, self.sentence)
+    }
 }
 
 impl Untyped<'_> {
@@ -110,16 +117,8 @@ impl Untyped<'_> {
 
     /// The expression with other types of its literals, each typing once, and the options that say them.
     fn others(&self, asked: &Expr) -> Vec<(Expr, String)> {
-        let types = [Format::F32, Format::F64, Format::F16, Format::BF16].map(|ty| {
-            let option = format!("--type {}", ty.name().unwrap_or("?"));
-            (LiteralTypes { ty: Some(ty), ..self.types }, option)
-        });
-        let languages = Language::ALL.map(|language| {
-            let types = LiteralTypes { ty: None, language: Some(language), ..self.types };
-            (types, format!("--as {}", language.name()))
-        });
         let mut all: Vec<(Expr, String)> = Vec::new();
-        for (types, option) in types.into_iter().chain(languages) {
+        for (types, option) in self.types.others() {
             let Ok((_, expr)) = (Untyped { types, ..*self }).read() else { continue };
             if expr != *asked && all.iter().all(|(known, _)| *known != expr) {
                 all.push((expr, option));

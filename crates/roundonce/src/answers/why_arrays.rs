@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile};
-use roundonce_why::{ArrayAnswer, Column, Literal, LiteralTypes, Options, Question, Values, Work, answer_arrays};
+use roundonce_why::{
+    ArrayAnswer, Column, Literal, LiteralTypes, ObservedArray, Options, OtherTypes, Outcome, Question, Values, Work,
+    answer_arrays,
+};
 
 use super::why::{read_value, underlined};
 use super::{NoAnswer, Noted};
@@ -53,23 +56,14 @@ pub fn why_arrays(
     profile: &Profile,
     progress: &mut dyn FnMut(Work),
 ) -> Result<Noted<AboutArrays>, NoAnswer> {
-    let (expression, options, types) = (asked.expression, asked.options, asked.types.beside_arrays());
-    let (mut names, mut notes) = (BTreeMap::new(), Vec::new());
-    let nothing = |name: &str| NoAnswer::Input(format!("{name}: it has no elements: there is nothing to explain"));
-    for (name, given) in asked.inputs {
-        let values = values(name, given, types, &mut notes)?;
-        if values.0.column.is_empty() {
-            return Err(nothing(name));
-        }
-        if names.insert(name.to_owned(), values).is_some() {
-            return Err(NoAnswer::Input(format!("`{name}` is given twice")));
-        }
-    }
-    let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
-    let has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
-    let question = Question::parse_as(expression, types.values_of(names), types);
-    let question = question.map_err(|error| NoAnswer::Input(underlined(expression, &error)))?;
-    let question = question.on_tensor_cores(|| tensor_units(profile));
+    let AskedArrays { expression, inputs, options, .. } = asked;
+    let types = asked.types.beside_arrays();
+    let mut notes = Vec::new();
+    // What has no type may be read again.
+    let is_written = |(_, given): &(&str, ArrayValue<'_>)| matches!(given, ArrayValue::Written(_));
+    let has_numbers = inputs.iter().any(is_written) || expression.bytes().any(|byte| byte.is_ascii_digit());
+    let inputs_again = has_numbers.then(|| inputs.clone());
+    let (question, has_untyped) = read(expression, inputs, types, profile, &mut notes)?;
     let seen = asked.seen.into_iter().map(|(name, given)| {
         let values = seen_values(given, types, question.format())?;
         if values.column.is_empty() {
@@ -83,8 +77,75 @@ pub fn why_arrays(
         return Err(NoAnswer::Input(message.to_owned()));
     }
     let mut answer = answer_arrays(&question, &seen, options, profile, progress).map_err(NoAnswer::Input)?;
-    answer.literals = (has_untyped || question.has_untyped()).then(|| types.sentence());
+    if has_untyped {
+        answer.literals = Some(types.sentence());
+        if let Some(inputs) = inputs_again {
+            let read = |types| Some(read(expression, inputs.clone(), types, profile, &mut Vec::new()).ok()?.0);
+            with_other_types(&mut answer, (&question, &seen), types, read, |question, seen| {
+                answer_arrays(question, seen, options, profile, progress).ok()
+            });
+        }
+    }
     Ok(Noted { answer: AboutArrays { answer, question, seen }, notes })
+}
+
+/// The question, and whether a literal of it has no type.
+fn read(
+    expression: &str,
+    inputs: Vec<(&str, ArrayValue<'_>)>,
+    types: LiteralTypes,
+    profile: &Profile,
+    notes: &mut Vec<String>,
+) -> Result<(Question, bool), NoAnswer> {
+    let mut names = BTreeMap::new();
+    for (name, given) in inputs {
+        let values = values(name, given, types, notes)?;
+        if values.0.column.is_empty() {
+            return Err(nothing(name));
+        }
+        if names.insert(name.to_owned(), values).is_some() {
+            return Err(NoAnswer::Input(format!("`{name}` is given twice")));
+        }
+    }
+    let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
+    let has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
+    let question = Question::parse_as(expression, types.values_of(names), types);
+    let question = question.map_err(|error| NoAnswer::Input(underlined(expression, &error)))?;
+    let has_untyped = has_untyped || question.has_untyped();
+    Ok((question.on_tensor_cores(|| tensor_units(profile)), has_untyped))
+}
+
+fn nothing(name: &str) -> NoAnswer {
+    NoAnswer::Input(format!("{name}: it has no elements: there is nothing to explain"))
+}
+
+/// Says of the arrays that are not explained which other types of the literals explain them, each typing tried once.
+fn with_other_types(
+    answer: &mut ArrayAnswer,
+    (asked, seen): (&Question, &[(String, Values)]),
+    types: LiteralTypes,
+    read: impl Fn(LiteralTypes) -> Option<Question>,
+    mut answer_to: impl FnMut(&Question, &[(String, Values)]) -> Option<ArrayAnswer>,
+) {
+    let mut known: Vec<Question> = Vec::new();
+    for (types, option) in types.others() {
+        let is_left = |answered: &ObservedArray| answered.unexplained > 0 && answered.other_types.is_none();
+        if !answer.seen.iter().any(is_left) {
+            return;
+        }
+        let Some(question) = read(types).filter(|question| question != asked && !known.contains(question)) else {
+            continue;
+        };
+        for (answered, seen) in answer.seen.iter_mut().zip(seen).filter(|(answered, _)| is_left(answered)) {
+            let found = answer_to(&question, std::slice::from_ref(seen));
+            let explained = found.into_iter().flat_map(|found| found.seen).find(|seen| seen.unexplained == 0);
+            answered.other_types = explained.and_then(|seen| {
+                let sentence = seen.groups.first()?.sentence.clone();
+                Some(OtherTypes { option: option.clone(), sentence, is_weak: seen.outcome == Outcome::Consistent })
+            });
+        }
+        known.push(question);
+    }
 }
 
 /// What a name stands for; of values that are written, with their literal.

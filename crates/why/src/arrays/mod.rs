@@ -46,6 +46,7 @@ use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
 use crate::plan::terms_of;
 use crate::search::{Options, Plans, Tier, ulps};
+use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
 
 /// Elements looked at to say what their inputs have in common.
@@ -105,6 +106,9 @@ pub struct ObservedArray {
     /// moved by a few ulps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_accident: Option<[usize; 2]>,
+    /// Where there are such: that an evaluation explains all elements if literals have another type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_types: Option<OtherTypes>,
     /// The first of them that is not what the expression as written gives, if any is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_unexplained: Option<Example>,
@@ -456,6 +460,7 @@ impl Comparison<'_> {
             compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
+            other_types: None,
             first_unexplained: (!found.unexplained.is_empty()).then(|| {
                 let shown = self.first_shown(&found.unexplained);
                 self.example(shown, None)

@@ -97,6 +97,9 @@ impl ArrayAnswer {
                 let text = "other evaluations explain nearly as many as the first: the true one may be none of these";
                 lines.extend(wrap(Role::Faint, text, 4, COLUMNS));
             }
+            if let Some(other) = &seen.other_types {
+                lines.extend(wrap(Role::Plain, &other.text(), 4, COLUMNS));
+            }
             if let Some([matched, after]) = seen.by_accident {
                 let which = if seen.groups.is_empty() { "the best evaluation" } else { "of these the best evaluation" };
                 let text = format!(
