@@ -61,6 +61,28 @@ fn a_few_wrong_elements_leave_the_others_explained() {
     }
 }
 
+/// Elements that the expression as written gives too say nothing for another evaluation.
+#[test]
+fn what_is_exact_is_no_evidence() {
+    let [mut a, mut b, mut c] = [1, 2, 3].map(|seed| numbers(seed, 64));
+    let differs = |at: &usize| fma(a[*at], b[*at], c[*at]) != plus(multiply(a[*at], b[*at]), c[*at]);
+    let telling = (0..64).find(differs).unwrap();
+    for at in (0..64).filter(|at| *at != telling) {
+        // 1, 2, 3 and so on.
+        [a[at], b[at], c[at]] =
+            [1, 2, 3].map(|step| (0..at as u64 + step).fold(0, |sum, _| plus(sum, Layout::F32.one())));
+    }
+    let seen: Vec<u64> = (0..64).map(|at| fma(a[at], b[at], c[at])).collect();
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c))];
+    let answer = ask_plainly("a*b+c", &names, f32s(&seen), Options::default());
+    let [group] = &answer.seen[0].groups[..] else { panic!("{answer:#?}") };
+    assert_eq!(
+        (group.count, group.deciding, answer.seen[0].outcome),
+        (64, Some(1), Outcome::Consistent),
+        "{answer:#?}"
+    );
+}
+
 /// The example of what nothing explains is none that is as written, where there is another.
 #[test]
 fn the_example_of_the_rest_is_a_wrong_one() {
@@ -178,7 +200,7 @@ fn an_order_that_was_not_tried_is_not_ruled_out() {
     assert_eq!(deviations(&answer), r#"[{"kind":"order","what":"((x * y + u) + z * w)"}]"#);
     let alternatives = &answer.seen[0].groups[0].alternatives;
     assert!(alternatives.iter().any(|other| other.contains("compensated")), "{answer:#?}");
-    assert_eq!(answer.seen[0].outcome, Outcome::Ambiguous);
+    assert_eq!(answer.seen[0].outcome, Outcome::Consistent);
 }
 
 /// Where other orders are asked for, one stands before a wider type that gives the same.

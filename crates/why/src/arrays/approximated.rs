@@ -67,6 +67,7 @@ impl Comparison<'_> {
         let group = ArrayGroup {
             count: explained.len(),
             // Any value that is near enough is explained so.
+            deciding: None,
             evidence: 0.0,
             sentence: describe(&deviations),
             deviations,

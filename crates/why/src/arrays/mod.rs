@@ -131,6 +131,9 @@ pub struct PossibleGroup {
 pub struct ArrayGroup {
     /// How many.
     pub count: usize,
+    /// How many of them the expression as written does not give, if it gives some: the others say nothing for the evaluation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deciding: Option<usize>,
     /// Bits of evidence that it is no accident.
     pub evidence: f64,
     /// How the evaluation deviates from the expression as written.
@@ -483,9 +486,12 @@ impl Comparison<'_> {
             Candidates::Evaluations(_) => None,
         };
         let shown = self.first_shown(&group.elements);
+        let count = group.elements.len();
+        let deciding = (!group.candidates.contains(&AS_WRITTEN)).then(|| self.deciding(&group.elements));
         ArrayGroup {
-            count: group.elements.len(),
-            evidence,
+            count,
+            deciding: deciding.filter(|deciding| *deciding < count),
+            evidence: evidence * deciding.unwrap_or(count) as f64 / count as f64,
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             plausibility: class(simplest),
@@ -497,6 +503,13 @@ impl Comparison<'_> {
             inputs: self.in_common(&group.elements),
             example: self.example(shown, Some(simplest)),
         }
+    }
+
+    /// How many of some elements the expression as written does not give.
+    fn deciding(&mut self, elements: &[usize]) -> usize {
+        let mut differ =
+            |block| self.matches(AS_WRITTEN, block, NanMatch::Exact).into_iter().filter(|same| !same).count();
+        elements.chunks(LOOKED_AT).map(&mut differ).sum()
     }
 
     /// The first element that is not what the expression as written gives, NaNs' bits apart; the first one, if all are.

@@ -60,7 +60,8 @@ impl ArrayAnswer {
                     1 => String::new(),
                     count => format!(", shared by these {count}"),
                 };
-                lines.push(Line::of(Role::Faint, format!("    {}{of_one}", evidence_text(group.evidence))));
+                let text = format!("{}{of_one}{}", evidence_text(group.evidence), group.deciding_text());
+                lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
                 if let Some(by) = &group.by {
                     lines.extend(wrap(Role::Faint, &format!("who adds so: {by}"), 4, COLUMNS));
                 }
@@ -125,6 +126,14 @@ impl ArrayGroup {
     /// Whether it says little.
     pub(crate) fn is_weak(&self) -> bool {
         self.evidence < WEAK_BITS
+    }
+
+    /// Which of the elements speak for the evaluation.
+    fn deciding_text(&self) -> String {
+        self.deciding.map_or(String::new(), |deciding| {
+            let verb = if deciding == 1 { "tells" } else { "tell" };
+            format!("; {} of {} {verb} it from as written", grouped(deciding as u64), grouped(self.count as u64))
+        })
     }
 }
 
