@@ -52,24 +52,24 @@ fn rewritten(program: &Program, random: &mut dyn FnMut() -> u64) -> Program {
 }
 
 fn rewrite(kernel: &mut Kernel, instruction: Instruction, out: &mut Vec<Instruction>) {
-    let Instruction { op, guard, loc } = instruction;
+    let Instruction { op, guard, loc, order } = instruction;
     match op {
         Op::Int { d, op: IntOp::Add, width, args: [a, Operand::Imm(b), ..] } => {
             let args = [a, Operand::Imm(b.wrapping_neg() & width.mask()), Operand::ZERO, Operand::ZERO];
-            out.push(Instruction { op: Op::Int { d, op: IntOp::Sub, width, args }, guard, loc });
+            out.push(Instruction { op: Op::Int { d, op: IntOp::Sub, width, args }, guard, loc, order });
         }
         Op::Int { d, op: op @ (IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Add | IntOp::Mul), width, args } => {
             let [a, b, ..] = args;
             let copy = kernel.register(width);
             out.push(Instruction::new(Op::Move { d: copy, a: b }, loc));
             let args = [copy.into(), a, Operand::ZERO, Operand::ZERO];
-            out.push(Instruction { op: Op::Int { d, op, width, args }, guard, loc });
+            out.push(Instruction { op: Op::Int { d, op, width, args }, guard, loc, order });
         }
         Op::Select { d, p, a, b } => {
             let opposite = kernel.register(Width::Pred);
             let args = [p, Operand::ZERO, Operand::ZERO, Operand::ZERO];
             out.push(Instruction::new(Op::Int { d: opposite, op: IntOp::Not, width: Width::Pred, args }, loc));
-            out.push(Instruction { op: Op::Select { d, p: opposite.into(), a: b, b: a }, guard, loc });
+            out.push(Instruction { op: Op::Select { d, p: opposite.into(), a: b, b: a }, guard, loc, order });
         }
         op => out.push(Instruction { op, guard, loc }),
     }

@@ -114,7 +114,7 @@ fn written_once(kernel: &Kernel) -> Kernel {
         }
         let mut names: HashMap<Reg, Reg> = HashMap::new();
         let mut instructions = Vec::new();
-        for (at, Instruction { op, guard, loc }) in block.instructions.iter().enumerate() {
+        for (at, Instruction { op, guard, loc, order }) in block.instructions.iter().enumerate() {
             let read = |operand: Operand| match operand {
                 Operand::Reg(reg) => Operand::Reg(names.get(&reg).copied().unwrap_or(reg)),
                 known => known,
@@ -161,7 +161,7 @@ fn written_once(kernel: &Kernel) -> Kernel {
                     Op::Load { d, .. } => d.iter_mut().flatten().for_each(|d| *d = name(*d)),
                     _ => {}
                 }
-                instructions.push(Instruction { op: from, guard: *guard, loc: *loc });
+                instructions.push(Instruction { op: from, guard: *guard, loc: *loc, order: *order });
             }
             names.extend(written);
         }

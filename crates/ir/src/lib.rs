@@ -46,6 +46,12 @@
 //! windows of the address. An access outside a buffer or a variable, or a misaligned one, ends the launch with an error
 //! that names the instruction.
 //!
+//! # Memory order
+//!
+//! What a source asks of accesses that other threads see (volatile, acquire, release, and for whom) stands at the
+//! instruction ([`MemoryOrder`]). Engines need none of it, since they do what is written in the order in which it is
+//! written; a translation keeps it.
+//!
 //! # Images
 //!
 //! An image ([`ImageShape`], [`TexelType`]) is an argument, known by a handle of 64 bits; a sampler is a number of 64 bits
@@ -95,7 +101,7 @@
 //! ```
 //!
 //! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types`, `image` and `matrix` (what tells
-//! them apart), `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
+//! them apart), `operands` (what they read and write), `order` (how memory is ordered for others), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
 //! `scalarize`.
 
 mod cfg;
@@ -108,6 +114,7 @@ mod liveness;
 mod matrix;
 mod op;
 mod operands;
+mod order;
 #[cfg(test)]
 mod random;
 mod scalarize;
@@ -119,15 +126,16 @@ use std::ops::Range;
 
 pub use cfg::{Cfg, Dominators};
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
-pub use equivalence::{Given, Unproved, equal};
+pub use equivalence::{Given, Unproved, equal, equal_in_order};
 pub use fuse::{Writes, contract, fuse};
 pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
 pub use liveness::{LiveSet, Liveness, step_back};
 pub use matrix::{Fragment, MatrixMultiply, ScaleFragment, ScaleOperand};
 pub use op::Op;
 pub use operands::Role;
+pub use order::{MemoryOrder, Scope, Semantics};
 pub use roundonce_functions::Function;
-pub use scalarize::scalarize;
+pub use scalarize::{runnable, scalarize};
 pub use types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, PermuteMode, Reduction, Scalar,
     ShuffleMode, Signedness, Special, VoteMode, arrival,
@@ -224,12 +232,14 @@ pub struct Instruction {
     pub guard: Option<Guard>,
     /// An index into [`Kernel::source_locs`].
     pub loc: u32,
+    /// How the source orders it for other threads; see [`effective_order`](Instruction::effective_order).
+    pub order: MemoryOrder,
 }
 
 impl Instruction {
-    /// Without a guard.
+    /// Without a guard, and ordered as an operation of its kind is at least.
     pub const fn new(op: Op, loc: u32) -> Instruction {
-        Instruction { op, guard: None, loc }
+        Instruction { op, guard: None, loc, order: MemoryOrder::WEAK }
     }
 }
 

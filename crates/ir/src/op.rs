@@ -417,7 +417,8 @@ pub enum Op {
         /// Which, 32 bits.
         mask: Operand,
     },
-    /// Memory is ordered. Nothing to do: every engine is sequential inside a block.
+    /// Memory is ordered, as [`Instruction::order`](super::Instruction::order) says. Nothing to do: every engine is
+    /// sequential inside a block. One that is relaxed orders nothing: it says that other blocks write what is read next.
     Fence,
     /// A value from another lane of the warp.
     Shuffle {

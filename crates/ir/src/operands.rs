@@ -330,6 +330,11 @@ impl Op {
         }
     }
 
+    /// Whether it exchanges what nobody asks for, which is to store.
+    pub const fn is_atomic_store(&self) -> bool {
+        matches!(self, Op::Atomic { kind: AtomicKind::Exchange, d: None, high: None, .. })
+    }
+
     /// Whether it touches memory that other threads see, or waits for them.
     pub const fn is_shared_effect(&self) -> bool {
         matches!(self, Op::Atomic { .. } | Op::Barrier { .. } | Op::Fence)

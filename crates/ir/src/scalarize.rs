@@ -1,6 +1,6 @@
 //! Packed operations taken apart, for engines that compute one component at a time.
 
-use super::{Instruction, Kernel, Op, Operand, Width};
+use super::{Instruction, Kernel, Op, Operand, Scope, Width};
 use std::borrow::Cow;
 
 /// The kernel with an operation a component in place of every packed [`Op::Float`]: the parts are extracted, computed
@@ -21,6 +21,17 @@ pub fn scalarize(kernel: &Kernel) -> Cow<'_, Kernel> {
         }
     }
     Cow::Owned(scalar)
+}
+
+/// The kernel as engines run it: with no packed operation, and without the fences that order a block for itself, in which
+/// every engine is sequential.
+pub fn runnable(kernel: &Kernel) -> Cow<'_, Kernel> {
+    let is_idle = |at: &Instruction| at.op == Op::Fence && at.effective_order().scope == Scope::Block;
+    let mut kernel = scalarize(kernel);
+    if kernel.blocks.iter().flat_map(|block| &block.instructions).any(is_idle) {
+        kernel.to_mut().blocks.iter_mut().for_each(|block| block.instructions.retain(|at| !is_idle(at)));
+    }
+    kernel
 }
 
 fn apart(kernel: &mut Kernel, instruction: Instruction, parts: &mut Vec<Instruction>) {
@@ -54,5 +65,6 @@ fn apart(kernel: &mut Kernel, instruction: Instruction, parts: &mut Vec<Instruct
         parts.push(Instruction::new(Op::Float { d, operation, components: 1, contractible, args }, loc));
         results.push(Operand::Reg(d));
     }
-    parts.push(Instruction { op: Op::Pack { d, low: results[0], high: results[1] }, guard: instruction.guard, loc });
+    let op = Op::Pack { d, low: results[0], high: results[1] };
+    parts.push(Instruction { guard: instruction.guard, ..Instruction::new(op, loc) });
 }

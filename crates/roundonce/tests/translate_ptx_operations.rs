@@ -175,7 +175,7 @@ fn program(samples: &[&Sample], random: &mut Random) -> Program {
         });
         let guard = Guard { pred: inputs.preds[3], expected: random.below(2) == 0 };
         let guard = (random.below(4) == 0).then_some(guard);
-        instructions.push(Instruction { op, guard, loc: 0 });
+        instructions.push(Instruction { guard, ..Instruction::new(op, 0) });
         for (index, d) in d.iter().enumerate() {
             instructions.extend(stored(&mut kernel, *d, to, slot(number) + 8 * index as i64));
         }
@@ -300,7 +300,7 @@ fn atomic_operations() {
                 let (b, c) = (inputs.operand(width, 1), inputs.operand(width, 2));
                 let op = Op::Atomic { d: returns.then_some(d), kind, space, bytes, address, offset, b, c, high };
                 let guard = guarded.then_some(Guard { pred: inputs.preds[3], expected: false });
-                instructions.push(Instruction { op, guard, loc: 0 });
+                instructions.push(Instruction { guard, ..Instruction::new(op, 0) });
                 instructions.extend(stored(&mut kernel, d, to, 0));
                 kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, loc: 0 });
                 let program = Program::of(kernel);
@@ -347,7 +347,7 @@ fn copies_are_read_where_they_stand() {
                     _ => Op::Move { d, a: a.into() },
                 };
                 let guard = (random.below(4) == 0).then_some(Guard { pred: inputs.preds[0], expected: true });
-                instructions.push(Instruction { op, guard, loc: 0 });
+                instructions.push(Instruction { guard, ..Instruction::new(op, 0) });
             }
             let mut terminator = Terminator::Jump(block + 1);
             if block + 1 == blocks {

@@ -266,7 +266,7 @@ impl KernelBuilder {
             }
             Lowering::Move | Lowering::None => Op::Move { d, a: sources[0] },
         };
-        self.body.push(roundonce_ir::Instruction { op, guard, loc });
+        self.body.push(roundonce_ir::Instruction { guard, ..roundonce_ir::Instruction::new(op, loc) });
         if condition_codes {
             self.condition_codes(d, guard, loc);
         }
@@ -299,7 +299,7 @@ impl KernelBuilder {
             select(s_bit, s, 2),
             integer(IntOp::Or, codes, Width::B32, &[z_bit.into(), s_bit.into()]),
         ];
-        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, loc }));
+        self.body.extend(ops.map(|op| roundonce_ir::Instruction { guard, ..roundonce_ir::Instruction::new(op, loc) }));
     }
 
     /// The kernel around the body: the lane's number, loads, the body, stores.

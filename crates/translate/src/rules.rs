@@ -30,8 +30,15 @@ pub const WARP: Rule = Rule::warning(
     "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
 );
 
+/// The order of memory.
+pub const ORDER: Rule = Rule::warning(
+    "TRN0203",
+    "the order of memory for other threads that the source asks for stands in the translation",
+    "PTX ISA, Memory Consistency Model; SPIR-V 1.6, 3.2.25 Memory Semantics",
+);
+
 /// What a refusal offers to accept, by its code.
 pub static LOSSES: &[Rule] = &[TRAP];
 
 /// Every rule, in the order of the codes.
-pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP];
+pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP, ORDER];

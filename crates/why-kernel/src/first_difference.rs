@@ -164,7 +164,7 @@ impl StoreProbe {
         values.push(Operand::ZERO);
         let to = self.param(self.record);
         let op = Op::Store { values, width: Width::B32, space: Space::Global, bytes: 4, address: to.into(), offset: 0 };
-        self.body.push(Instruction { op, guard: Some(Guard { pred: hit, expected: true }), loc: 0 });
+        self.body.push(Instruction { guard: Some(Guard { pred: hit, expected: true }), ..Instruction::new(op, 0) });
     }
 }
 

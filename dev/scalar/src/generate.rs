@@ -126,7 +126,7 @@ impl Generator<'_> {
             let pred = self.pick(self.preds.len());
             Guard { pred: self.preds[pred], expected: self.pick(2) == 0 }
         });
-        self.kernel.blocks[self.current].instructions.push(Instruction { op, guard, loc: 0 });
+        self.kernel.blocks[self.current].instructions.push(Instruction { guard, ..Instruction::new(op, 0) });
     }
     fn block(&mut self) -> usize {
         self.kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, loc: 0 });
@@ -393,7 +393,7 @@ impl Generator<'_> {
                 _ => {
                     let guard = Guard { pred: self.reg(Width::Pred), expected: self.pick(2) == 0 };
                     if self.pick(6) == 0 {
-                        let instruction = Instruction { op: Op::Exit, guard: Some(guard), loc: 0 };
+                        let instruction = Instruction { guard: Some(guard), ..Instruction::new(Op::Exit, 0) };
                         self.kernel.blocks[self.current].instructions.push(instruction);
                     }
                 }

@@ -27,7 +27,7 @@ use crate::kernel::{Buffer, DecodedKernel, LaunchConfig};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
 use rayon::ThreadPool;
-use roundonce_ir::{Guard, Kernel, Op, Program, contract, scalarize};
+use roundonce_ir::{Guard, Kernel, Op, Program, contract, runnable};
 
 impl Launch<'_> {
     /// Runs the kernel over the grid.
@@ -122,7 +122,7 @@ fn run_kernel(
     args: Vec<Arg>,
     options: &Options,
 ) -> Result<Report, RunError> {
-    let kernel = &*scalarize(kernel);
+    let kernel = &*runnable(kernel);
     let code = decoded(program, kernel, options);
     let workers = workers(&code, sizes, options);
     let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, (workers.0, 1))?;

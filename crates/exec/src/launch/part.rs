@@ -10,7 +10,7 @@ use super::marks::{self, Marking};
 use super::{Sizes, decoded, execute, fused, report, workers};
 use crate::interp::FaultKind;
 use crate::kernel::{DecodedKernel, LANES};
-use roundonce_ir::{Op, Special, scalarize};
+use roundonce_ir::{Op, Special, runnable};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl Launch<'_> {
         let sizes = Sizes { grid: self.grid, block: self.block, dynamic_shared: self.dynamic_shared };
         sizes.check(kernel)?;
         self.check_options(&kernel.name)?;
-        check(&decoded(self.program, &scalarize(kernel), &self.options))?;
+        check(&decoded(self.program, &runnable(kernel), &self.options))?;
         let all: u64 = self.grid.iter().map(|&axis| u64::from(axis)).product();
         let threads: u64 = self.block.iter().map(|&axis| u64::from(axis)).product();
         let count = count.clamp(1, all);
@@ -115,7 +115,7 @@ impl Launch<'_> {
             }
             _ => (Cow::Borrowed(kernel), Vec::new()),
         };
-        let kernel = scalarize(&kernel);
+        let kernel = runnable(&kernel);
         check(&decoded(program, &kernel, &self.options))?;
         let Marking { kernel, marks_reads, may_write } =
             Marking::of(&kernel, program.address_bits, &arguments::are_memory(&self.args));

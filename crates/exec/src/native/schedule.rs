@@ -92,7 +92,8 @@ mod tests {
         }
         kernel.register(Width::Pred);
         let guard = |pred: Option<u32>| pred.map(|pred| Guard { pred: Reg(pred), expected: true });
-        let instructions = code.into_iter().map(|(op, pred)| Instruction { op, guard: guard(pred), loc: 0 }).collect();
+        let instructions =
+            code.into_iter().map(|(op, pred)| Instruction { guard: guard(pred), ..Instruction::new(op, 0) }).collect();
         kernel.blocks = vec![Block { instructions, terminator: Terminator::Exit, loc: 0 }];
         let program = Program::of(kernel);
         let code = DecodedKernel::new(&program, &program.kernels[0], Profile::default(), |_, _| true);

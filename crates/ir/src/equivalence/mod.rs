@@ -16,7 +16,7 @@ use symbolic::{Ending, Run, Step};
 use values::{Node, Side, Value, Values};
 
 use crate::cfg::depth_first;
-use crate::{Kernel, Liveness, Op, Program, Reg, Terminator, Variable, scalarize};
+use crate::{Kernel, Liveness, MemoryOrder, Op, Program, Reg, Terminator, Variable, scalarize};
 
 /// What a launch of the second kernel gives for one of its parameters, by the parameters of the first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -75,12 +75,40 @@ const MOST_VALUES: usize = 1 << 22;
 /// assert!(equal((&one, &one.kernels[0]), (&other, &other.kernels[0]), &given).is_err());
 /// ```
 pub fn equal(first: (&Program, &Kernel), second: (&Program, &Kernel), given: &[Given]) -> Result<(), Unproved> {
+    proved(first, second, given, false)
+}
+
+/// The same, and that the second orders memory for other threads at least as the first does: what is volatile is so in
+/// both, and what acquires or releases does, for as many threads.
+///
+/// # Errors
+/// Where that could not be shown.
+pub fn equal_in_order(
+    first: (&Program, &Kernel),
+    second: (&Program, &Kernel),
+    given: &[Given],
+) -> Result<(), Unproved> {
+    proved(first, second, given, true)
+}
+
+fn proved(
+    first: (&Program, &Kernel),
+    second: (&Program, &Kernel),
+    given: &[Given],
+    in_order: bool,
+) -> Result<(), Unproved> {
     let identity: Vec<Given> = (0..first.1.params.len()).map(Given::Param).collect();
     let [first_kernel, second_kernel] = [scalarize(first.1), scalarize(second.1)];
     let sides =
         [Code::of(first.0, &first_kernel, &identity, first.0)?, Code::of(second.0, &second_kernel, given, first.0)?];
-    let mut proof =
-        Proof { sides: &sides, values: Values::default(), pairs: Vec::new(), numbers: HashMap::new(), steps: 0 };
+    let mut proof = Proof {
+        sides: &sides,
+        values: Values::default(),
+        pairs: Vec::new(),
+        numbers: HashMap::new(),
+        steps: 0,
+        in_order,
+    };
     let start = proof.pair([0, 0]);
     let undefined = |&(side, reg): &(Side, Reg)| {
         let width = sides[side as usize].kernel.width(reg);
@@ -196,6 +224,8 @@ struct Proof<'c, 'a> {
     pairs: Vec<Pair>,
     numbers: HashMap<[usize; 2], usize>,
     steps: usize,
+    /// Whether the order of memory is compared.
+    in_order: bool,
 }
 
 impl<'c, 'a> Proof<'c, 'a> {
@@ -260,6 +290,9 @@ impl<'c, 'a> Proof<'c, 'a> {
             return Err(Unproved { reason, locs: [first.loc, second.loc] });
         }
         compare_steps(first, second)?;
+        if self.in_order {
+            compare_order(first, second)?;
+        }
         let locs = [first.loc, second.loc];
         let unequal = |reason| Err(Unproved { reason, locs });
         let successors: Vec<[usize; 2]> = match (&first.ending, &second.ending) {
@@ -306,6 +339,23 @@ fn compare_steps(first: &Run<'_, '_>, second: &Run<'_, '_>) -> Result<(), Unprov
     let shared = first.steps.len().min(second.steps.len());
     if longer.is_ne() {
         return Err(Unproved { reason: "one of the two does more", locs: [next(first, shared), next(second, shared)] });
+    }
+    Ok(())
+}
+
+/// Whether the second orders its steps for other threads at least as the first, which has as many.
+fn compare_order(first: &Run<'_, '_>, second: &Run<'_, '_>) -> Result<(), Unproved> {
+    let count = first.steps.len();
+    let fence = |run: &Run<'_, '_>, at: usize| run.steps.get(at).map_or(run.fence, |step| step.fence);
+    for at in 0..=count {
+        let fences = [fence(second, at), fence(second, at + 1)];
+        let [one, other] = [first, second].map(|run| run.steps.get(at));
+        let is_fenced = fences[0].covers([MemoryOrder::WEAK; 2], fence(first, at));
+        let is_ordered = one.zip(other).is_none_or(|(one, other)| other.order.covers(fences, one.order));
+        if !is_fenced || !is_ordered {
+            let locs = [one.map_or(first.loc, |step| step.loc), other.map_or(second.loc, |step| step.loc)];
+            return Err(Unproved { reason: "the second may order memory less for other threads", locs });
+        }
     }
     Ok(())
 }

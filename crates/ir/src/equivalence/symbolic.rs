@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use super::values::{Function, Node, Side, Value, Values};
 use super::{Code, Given};
 use crate::operands::Wants;
-use crate::{Comparand, Instruction, IntOp, Op, Operand, Reg, Role, Scalar, Space, Special, Terminator, Width};
+use crate::{
+    Comparand, Instruction, IntOp, MemoryOrder, Op, Operand, Reg, Role, Scalar, Semantics, Space, Special, Terminator,
+    Width,
+};
 
 /// Something that others see, or that is no function of its operands.
 pub(super) struct Step {
@@ -16,6 +19,9 @@ pub(super) struct Step {
     /// In the operation's order.
     pub(super) args: Vec<Value>,
     pub(super) loc: u32,
+    pub(super) order: MemoryOrder,
+    /// The fences behind the step before.
+    pub(super) fence: MemoryOrder,
 }
 
 /// How a block ends, blocks behind it that nothing else leads to included.
@@ -39,6 +45,8 @@ pub(super) struct Run<'c, 'a> {
     pub(super) ending: Ending,
     /// Of the terminator.
     pub(super) loc: u32,
+    /// The fences behind the last step.
+    pub(super) fence: MemoryOrder,
 }
 
 impl<'c, 'a> Run<'c, 'a> {
@@ -49,7 +57,7 @@ impl<'c, 'a> Run<'c, 'a> {
         block: usize,
         held: HashMap<Reg, Value>,
     ) -> Run<'c, 'a> {
-        Run { code, side, pair, block, held, steps: Vec::new(), ending: Ending::Exit, loc: 0 }
+        Run { code, side, pair, block, held, steps: Vec::new(), ending: Ending::Exit, loc: 0, fence: MemoryOrder::WEAK }
     }
 
     /// What a register holds.
@@ -282,8 +290,10 @@ impl<'c, 'a> Run<'c, 'a> {
 
     /// An operation that others see, or that is no function of its operands.
     fn effect(&mut self, instruction: &Instruction, guard: Option<Value>, values: &mut Values) {
+        let order = instruction.effective_order();
         match &instruction.op {
-            Op::Fence => {}
+            Op::Fence if order.semantics == Semantics::Relaxed => {}
+            Op::Fence if guard.is_none() => self.fence = self.fence.joined(order),
             Op::Load { d, space, bytes, signed, address, offset } if *space != Space::Param => {
                 let base = self.address(*space, *address, *offset, values);
                 let held = Width::holding(bytes * 8);
@@ -294,7 +304,8 @@ impl<'c, 'a> Run<'c, 'a> {
                         d[element as usize]?;
                         let address = self.advanced(base, element * u64::from(*bytes), values);
                         let what = values.operation(format!("load {space:?} {bytes} {fills}"));
-                        Some(self.step(what, guard, vec![address], instruction.loc, 0, held, values))
+                        let event = self.push(what, guard, vec![address], instruction);
+                        Some(values.number(Node::Result { pair: self.pair, event, place: 0 }, held))
                     })
                     .collect();
                 for (d, value) in d.iter().zip(loads) {
@@ -304,6 +315,12 @@ impl<'c, 'a> Run<'c, 'a> {
                     }
                 }
             }
+            op @ Op::Atomic { space, bytes, address, offset, b, .. } if op.is_atomic_store() => {
+                let (address, width) = (self.address(*space, *address, *offset, values), Width::holding(bytes * 8));
+                let value = self.operand(*b, width, values);
+                let what = values.operation(format!("store {space:?} {bytes}"));
+                self.push(what, guard, vec![address, value], instruction);
+            }
             Op::Store { values: stored, width, space, bytes, address, offset } => {
                 let base = self.address(*space, *address, *offset, values);
                 for (element, value) in (0..).zip(stored) {
@@ -311,7 +328,7 @@ impl<'c, 'a> Run<'c, 'a> {
                     let value = values.function(Function::Extract(0), &[value], Width::holding(bytes * 8).min(*width));
                     let address = self.advanced(base, element * u64::from(*bytes), values);
                     let what = values.operation(format!("store {space:?} {bytes}"));
-                    self.steps.push(Step { what, guard, args: vec![address, value], loc: instruction.loc });
+                    self.push(what, guard, vec![address, value], instruction);
                 }
             }
             op => {
@@ -320,8 +337,7 @@ impl<'c, 'a> Run<'c, 'a> {
                     args[0] = self.address(*space, *address, *offset, values);
                 }
                 let what = values.operation(described(op));
-                let event = self.steps.len();
-                self.steps.push(Step { what, guard, args, loc: instruction.loc });
+                let event = self.push(what, guard, args, instruction);
                 for (place, d) in defs.into_iter().enumerate() {
                     let node = Node::Result { pair: self.pair, event, place };
                     let value = values.number(node, self.code.kernel.width(d));
@@ -331,20 +347,12 @@ impl<'c, 'a> Run<'c, 'a> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // One place that writes a step with one result.
-    fn step(
-        &mut self,
-        what: u32,
-        guard: Option<Value>,
-        args: Vec<Value>,
-        loc: u32,
-        place: usize,
-        width: Width,
-        values: &mut Values,
-    ) -> Value {
-        let event = self.steps.len();
-        self.steps.push(Step { what, guard, args, loc });
-        values.number(Node::Result { pair: self.pair, event, place }, width)
+    /// Puts a step behind the others: its number.
+    fn push(&mut self, what: u32, guard: Option<Value>, args: Vec<Value>, instruction: &Instruction) -> usize {
+        let (loc, order) = (instruction.loc, instruction.effective_order());
+        let fence = std::mem::take(&mut self.fence);
+        self.steps.push(Step { what, guard, args, loc, order, fence });
+        self.steps.len() - 1
     }
 
     /// An address and what is added to it. Shared and local memory have less than 2^31 bytes, so that the lower 32 bits say

@@ -111,7 +111,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             };
         }
         let (kind, space, c) = (AtomicKind::Arrive, Space::Shared, Operand::ZERO);
-        self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c, high: None });
+        let arrival = Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c, high: None };
+        self.releasing(|body| body.emit(arrival));
     }
 
     /// A word in 64 bits.

@@ -22,6 +22,7 @@ mod memory;
 mod mma;
 mod module;
 mod operand;
+mod order;
 mod routine;
 mod stack;
 mod statement;
@@ -35,7 +36,9 @@ use crate::scopes::{Found, Map, Scopes};
 use crate::types::Type;
 use rayon::prelude::*;
 use roundonce_arith::Profile;
-use roundonce_ir::{Block, Cfg, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
+use roundonce_ir::{
+    Block, Cfg, Guard, Instruction as Step, Kernel, MemoryOrder, Op, Program, Reg, SourceLoc, Terminator, Width,
+};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use routine::{Routine, Site};
 use statement::Spelled;
@@ -290,6 +293,8 @@ struct Body<'l, 'm, 'a> {
     /// Sums whose last operand is the size of a routine's frame, or of the kernel's: block and instruction.
     ends_of_frames: Vec<(Option<usize>, usize, usize)>,
     guard: Option<Guard>,
+    /// Of the instruction's accesses to memory.
+    order: MemoryOrder,
     loc: u32,
     /// Instructions and blocks so far.
     size: usize,
@@ -374,6 +379,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             stack: None,
             ends_of_frames: Vec::new(),
             guard: None,
+            order: MemoryOrder::WEAK,
             loc: 0,
             size: 0,
             too_large: false,
@@ -537,7 +543,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     /// Emits an operation under the guard.
     fn emit(&mut self, op: Op) {
         self.size += 1;
-        let step = Step { op, guard: self.guard, loc: self.loc };
+
+        let step = Step { op, guard: self.guard, loc: self.loc, order: self.order };
         self.blocks[self.current].instructions.push(step);
     }
 

@@ -209,6 +209,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let modifiers = self.module.modifiers(instruction.modifiers);
         let inst = Inst { spelled, modifiers, operands: self.operands(instruction.operands) };
         self.allowed(&inst)?;
+        self.order = inst.memory_order();
         self.guard = None;
         if let Some(Guard { pred, expected }) = self.guard_of(instruction)? {
             self.guard = Some(Guard { pred: self.kept(&inst, pred), expected });
@@ -321,10 +322,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Image(access) => self.image(inst, access),
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {
-                // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
                 if inst.has(".cta") {
                     self.separate();
-                } else if !inst.has(".proxy") {
+                }
+                // What other proxies do is done at once, as the thread itself would.
+                if !inst.has(".proxy") {
                     self.emit(Op::Fence);
                 }
                 Ok(())

@@ -89,10 +89,10 @@ fn pair_of(number: u8) -> Result<u8, String> {
 
 impl Lowering<'_> {
     fn push(&mut self, op: Op) {
-        self.builder.body.push(ir::Instruction { op, guard: self.guard, loc: self.loc });
+        self.builder.body.push(ir::Instruction { guard: self.guard, ..ir::Instruction::new(op, self.loc) });
     }
     fn push_unguarded(&mut self, op: Op) {
-        self.builder.body.push(ir::Instruction { op, guard: None, loc: self.loc });
+        self.builder.body.push(ir::Instruction::new(op, self.loc));
     }
     fn computed(&mut self, width: Width, op: impl FnOnce(Reg) -> Op) -> ir::Operand {
         let d = self.builder.register(width);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use roundonce_arith::Format;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Role, Space, Special,
-    Variable, Width,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, MemoryOrder, Op, Operand as Arg, Reg, Role,
+    Space, Special, Variable, Width,
 };
 
 use super::info::Info;
@@ -184,16 +184,20 @@ impl<'a> Body<'a> {
     }
     /// In every lane.
     pub(super) fn emit(&mut self, op: Op) {
-        self.code.push(Step { op, guard: None, loc: self.loc });
+        self.code.push(Step::new(op, self.loc));
     }
     /// In the lanes where the instruction runs.
     pub(super) fn finish(&mut self, op: Op) {
+        self.finish_ordered(op, MemoryOrder::WEAK);
+    }
+    /// The same of an access to memory, or a fence.
+    pub(super) fn finish_ordered(&mut self, op: Op, order: MemoryOrder) {
         op.registers(|role, reg| {
             if let (Role::Def, Some(number)) = (role, self.numbers.get(&reg)) {
                 self.known.remove(number);
             }
         });
-        self.code.push(Step { op, guard: self.guard, loc: self.loc });
+        self.code.push(Step { op, guard: self.guard, loc: self.loc, order });
     }
 
     /// Where a register's value is written; what goes to `RZ` goes nowhere.

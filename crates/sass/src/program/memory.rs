@@ -1,7 +1,7 @@
 //! Memory.
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{AtomicKind, IntOp, Op, Operand as Arg, Reg, Signedness, Space, Width};
+use roundonce_ir::{AtomicKind, IntOp, MemoryOrder, Op, Operand as Arg, Reg, Signedness, Space, Width};
 
 use super::body::{B32, Body, neighbour};
 use crate::instruction::{Instruction, Operand, PT, RZ, Value};
@@ -31,6 +31,15 @@ fn size(inst: &Instruction) -> Option<(u32, bool, u8)> {
         "128" => (4, false, 4),
         _ => return None,
     })
+}
+
+/// A volatile access is one past the caches. Shared memory has none, so that each access to it may be one.
+fn order(inst: &Instruction) -> MemoryOrder {
+    match inst.modifier("cache") {
+        Some(".CV" | ".WT") => MemoryOrder::VOLATILE,
+        _ if space(inst.mnemonic()) == Space::Shared => MemoryOrder::VOLATILE,
+        _ => MemoryOrder::WEAK,
+    }
 }
 
 impl Body<'_> {
@@ -80,7 +89,7 @@ impl Body<'_> {
             let number = neighbour(first, place)?;
             d.push(if number == RZ { None } else { Some(self.register(number)) });
         }
-        self.finish(Op::Load { d, space, bytes, signed, address, offset });
+        self.finish_ordered(Op::Load { d, space, bytes, signed, address, offset }, order(inst));
         Some(())
     }
 
@@ -113,7 +122,8 @@ impl Body<'_> {
         for place in 0..count {
             values.push(neighbour(first, place).map(|number| self.read(number))?);
         }
-        self.finish(Op::Store { values, width: B32, space: space(inst.mnemonic()), bytes, address, offset });
+        let store = Op::Store { values, width: B32, space: space(inst.mnemonic()), bytes, address, offset };
+        self.finish_ordered(store, order(inst));
         Some(())
     }
 

@@ -1,6 +1,8 @@
 //! Moves, selections, predicates, special registers, votes, barriers; and which file lowers what.
 
-use roundonce_ir::{BarrierKind, IntOp, Op, Operand as Arg, ShuffleMode, Special, VoteMode, Width};
+use roundonce_ir::{
+    BarrierKind, IntOp, MemoryOrder, Op, Operand as Arg, Scope, Semantics, ShuffleMode, Special, VoteMode, Width,
+};
 
 use super::body::{B32, Body, Flags};
 use crate::instruction::{Instruction, Operand, PT, RZ, Value};
@@ -24,10 +26,13 @@ impl Body<'_> {
         let name = inst.mnemonic();
         match name {
             "NOP" | "DEPBAR" | "CCTL" | "CCTLL" | "TEXDEPBAR" => Some(()),
-            // Inside a block the engine is sequential.
-            "MEMBAR" if inst.modifier("level") == Some(".CTA") => Some(()),
             "MEMBAR" => {
-                self.finish(Op::Fence);
+                let scope = match inst.modifier("level") {
+                    Some(".CTA") => Scope::Block,
+                    Some(".GL") => Scope::Device,
+                    _ => Scope::System,
+                };
+                self.finish_ordered(Op::Fence, MemoryOrder::new(Semantics::SequentiallyConsistent, scope));
                 Some(())
             }
             "MOV" | "MOV32I" => self.copy(inst),

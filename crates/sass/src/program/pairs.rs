@@ -155,7 +155,7 @@ pub(super) fn join(kernel: &mut Kernel) {
             });
             let loc = instruction.loc;
             code.push(instruction);
-            code.extend(more.into_iter().map(|op| Instruction { op, guard: None, loc }));
+            code.extend(more.into_iter().map(|op| Instruction::new(op, loc)));
         }
         block.instructions = code;
     }

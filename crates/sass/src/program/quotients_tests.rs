@@ -44,7 +44,7 @@ fn kernel(blocks: [Vec<Op>; 2], [then, otherwise]: [usize; 2]) -> Kernel {
     let tid = |d, axis| Op::Special { d: Reg(d), special: Special::Tid(axis) };
     first.splice(0..0, [tid(X, 0), tid(OTHER, 1)]);
     let block = |ops: Vec<Op>, terminator| Block {
-        instructions: ops.into_iter().map(|op| Instruction { op, guard: None, loc: 0 }).collect(),
+        instructions: ops.into_iter().map(|op| Instruction::new(op, 0)).collect(),
         terminator,
         loc: 0,
     };
@@ -149,11 +149,11 @@ fn reciprocal_of_root() -> Kernel {
         });
     }
     // The exponent of the dividend, and as far above it as that of the divisor may be below.
-    check.insert(0, Instruction { op: copy(19, imm((127 + 111) << 23)), guard: None, loc: 0 });
+    check.insert(0, Instruction::new(copy(19, imm((127 + 111) << 23)), 0));
     kernel.blocks[3].instructions = check;
     kernel.blocks[3].terminator = Terminator::Branch { pred: Reg(24), then: 5, otherwise: 4 };
     for ops in [vec![copy(X, reg(OUT))], vec![copy(OUT, reg(OTHER))]] {
-        let instructions = ops.into_iter().map(|op| Instruction { op, guard: None, loc: 0 }).collect();
+        let instructions = ops.into_iter().map(|op| Instruction::new(op, 0)).collect();
         kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, loc: 0 });
     }
     kernel
@@ -180,7 +180,7 @@ fn other_divisions_are_checked() {
     assert_eq!(*exponent, int(FIRST, IntOp::And, Width::B32, reg(S), imm(0x7f80_0000)));
     *exponent = int(FIRST, IntOp::And, Width::B32, reg(OTHER), imm(0x7f80_0000));
     kernels[1].blocks[3].instructions[0].op = copy(19, imm((127 + 200) << 23));
-    kernels[2].blocks[3].instructions.push(Instruction { op: Op::Fence, guard: None, loc: 0 });
+    kernels[2].blocks[3].instructions.push(Instruction::new(Op::Fence, 0));
     kernels[3].blocks[0].instructions[4].op = above(P, reg(FIRST), 0x727f_fffe);
     for (number, mut kernel) in kernels.into_iter().enumerate() {
         recognise(&mut kernel);
@@ -238,7 +238,7 @@ fn sequences_in_another_order() {
                 }
             }
         }
-        kernel.blocks[0].instructions.insert(1, Instruction { op: copy(20, reg(X)), guard: None, loc: 0 });
+        kernel.blocks[0].instructions.insert(1, Instruction::new(copy(20, reg(X)), 0));
         assert!(recognised(kernel).is_some());
     }
 }
@@ -345,7 +345,7 @@ fn where_the_range_is_not_known_they_stay() {
     kernel.blocks[2].instructions[0].op = copy(S, reg(S));
     assert_eq!(recognised(kernel), None);
     let mut kernel = quotient();
-    kernel.blocks[0].instructions.push(Instruction { op: copy(OUT, reg(S)), guard: None, loc: 0 });
+    kernel.blocks[0].instructions.push(Instruction::new(copy(OUT, reg(S)), 0));
     assert_eq!(recognised(kernel), None);
 }
 
@@ -356,7 +356,7 @@ fn overwritten_operands() {
         for block in 0..2 {
             for at in 2 * (1 - block)..make().blocks[block].instructions.len() {
                 let mut kernel = make();
-                let overwrites = Instruction { op: copy(X, reg(OTHER)), guard: None, loc: 0 };
+                let overwrites = Instruction::new(copy(X, reg(OTHER)), 0);
                 kernel.blocks[block].instructions.insert(at, overwrites);
                 // Before anything reads it, it is the operand.
                 let is_first = (block, at) == (0, 2);

@@ -38,7 +38,8 @@ pub(super) mod tests {
             kernel.register(width);
         }
         let guard = |pred: Option<u32>| pred.map(|pred| Guard { pred: Reg(pred), expected: true });
-        let instructions = code.into_iter().map(|(op, pred)| Instruction { op, guard: guard(pred), loc: 0 }).collect();
+        let instructions =
+            code.into_iter().map(|(op, pred)| Instruction { guard: guard(pred), ..Instruction::new(op, 0) }).collect();
         kernel.blocks = vec![Block { instructions, terminator: Terminator::Exit, loc: 0 }];
         pass(&mut kernel);
         kernel.blocks.remove(0).instructions.into_iter().map(|instruction| instruction.op).collect()

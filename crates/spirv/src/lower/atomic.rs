@@ -1,7 +1,7 @@
 //! Atomics on memory, and barriers.
 
 use roundonce_arith::{ArithOp, Format, Operation};
-use roundonce_ir::{AtomicKind, BarrierKind, IntOp, Op, Operand, Signedness, Width};
+use roundonce_ir::{AtomicKind, BarrierKind, IntOp, MemoryOrder, Op, Operand, Signedness, Width};
 use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::types::Part;
@@ -16,11 +16,12 @@ impl Body<'_> {
         };
         let (space, address, offset, bytes) = (pointer.space, pointer.address, pointer.offset, part.bytes());
         let width = part.width();
+        let order = self.order_of_semantics(1, 2)?;
         if op == Opcode::AtomicLoad {
             // The fence keeps blocks that may write it in order.
-            self.emit(Op::Fence);
+            self.emit_ordered(Op::Fence, MemoryOrder::RELAXED);
             let d = self.fresh(width);
-            self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset });
+            self.emit_ordered(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset }, order);
             return self.define(vec![d.into()]);
         }
         let value = match op {
@@ -65,7 +66,13 @@ impl Body<'_> {
             _ => b,
         };
         let d = (op != Opcode::AtomicStore).then(|| self.fresh(width));
-        self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c, high: None });
+        let order = match op {
+            Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => {
+                order.joined(self.order_of_semantics(1, 3)?)
+            }
+            _ => order,
+        };
+        self.emit_ordered(Op::Atomic { d, kind, space, bytes, address, offset, b, c, high: None }, order);
         match d {
             Some(d) => self.define(vec![d.into()]),
             None => Ok(()),
@@ -79,22 +86,25 @@ impl Body<'_> {
         }
     }
 
-    /// OpControlBarrier waits for its scope; OpMemoryBarrier orders memory between workgroups.
+    /// OpControlBarrier waits for its scope, OpMemoryBarrier for none; both order memory.
     pub(super) fn barrier(&mut self, op: Opcode) -> Result<()> {
         let scope = self.lowering.constants.scalar(self.operand(0)?).and_then(|scope| Scope::from_u32(scope as u32));
         match (op, scope) {
             (Opcode::ControlBarrier, Some(Scope::Workgroup)) => {
-                self.emit(Op::Barrier { kind: BarrierKind::Wait, id: Operand::ZERO, count: None });
+                let barrier = Op::Barrier { kind: BarrierKind::Wait, id: Operand::ZERO, count: None };
+                self.emit_ordered(barrier, self.order_of_semantics(1, 2)?);
             }
             (Opcode::ControlBarrier, Some(Scope::Subgroup)) => {
-                self.emit(Op::WarpBarrier { mask: Operand::Imm(Width::B32.mask()) });
+                let barrier = Op::WarpBarrier { mask: Operand::Imm(Width::B32.mask()) };
+                self.emit_ordered(barrier, self.order_of_semantics(1, 2)?);
             }
             (Opcode::ControlBarrier, _) => {
                 return Err(self.unsupported(format!("{} of a scope beyond the workgroup", self.opcode())));
             }
-            // Inside a workgroup every engine is sequential.
-            (_, Some(Scope::Workgroup | Scope::Subgroup | Scope::Invocation)) => {}
-            _ => self.emit(Op::Fence),
+            _ => {
+                let order = self.order_of_semantics(0, 1)?;
+                self.emit_ordered(Op::Fence, order);
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use roundonce_ir::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
+use roundonce_ir::{IntOp, MemoryOrder, Op, Operand, Param, Passing, Space, Special, Variable, Width};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
 
 use super::types::{Layout, Part, TypeKind};
@@ -512,5 +512,5 @@ impl Body<'_> {
 
 /// A pointer to an address.
 fn at_address(space: Space, address: Operand) -> Pointer {
-    Pointer { space, address, offset: 0, layout: Layout::default(), param: None }
+    Pointer { space, address, offset: 0, layout: Layout::default(), param: None, order: MemoryOrder::WEAK }
 }

@@ -3,8 +3,8 @@
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{
-    AddressMode, Border, ImageProperty, ImageShape, ImageType, IntOp, Op, Operand, Outside, Passing, Sampler, Scalar,
-    Signedness, Space, TexelType, Width,
+    AddressMode, Border, ImageProperty, ImageShape, ImageType, IntOp, MemoryOrder, Op, Operand, Outside, Passing,
+    Sampler, Scalar, Signedness, Space, TexelType, Width,
 };
 use rspirv::spirv::{Dim, ImageFormat, ImageOperands, Op as Opcode};
 
@@ -233,7 +233,8 @@ impl Body<'_> {
             return Err(self.malformed("a texel has four components"));
         }
         let d: Vec<_> = (0..count).map(|_| Some(self.fresh(part.width()))).collect();
-        self.emit(Op::ImageLoad { d: d.clone(), image, shape, at, texel, outside: Outside::Zero });
+        let order = self.order_of_image(self.operand(0)?, self.operands().get(2));
+        self.emit_ordered(Op::ImageLoad { d: d.clone(), image, shape, at, texel, outside: Outside::Zero }, order);
         let parts: Vec<Operand> = d.into_iter().flatten().map(Operand::from).collect();
         self.define(parts)
     }
@@ -249,7 +250,8 @@ impl Body<'_> {
             return Err(self.malformed("a texel has four components"));
         }
         let values = values.parts.to_vec();
-        self.emit(Op::ImageStore { values, image, shape, at, texel, outside: Outside::Zero });
+        let order = self.order_of_image(self.operand(0)?, self.operands().get(3));
+        self.emit_ordered(Op::ImageStore { values, image, shape, at, texel, outside: Outside::Zero }, order);
         Ok(())
     }
 
@@ -321,6 +323,7 @@ impl Body<'_> {
         let (texel, outside) = (TexelType::Native, Outside::Zero);
         self.emit(Op::ImageAddress { d, image, shape, at, texel, outside });
         let (space, address, layout) = (Space::Global, d.into(), Layout::default());
-        self.define_value(Value::Memory(Pointer { space, address, offset: 0, layout, param: None }))
+        let order = MemoryOrder::WEAK;
+        self.define_value(Value::Memory(Pointer { space, address, offset: 0, layout, param: None, order }))
     }
 }

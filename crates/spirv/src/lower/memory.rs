@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, MemoryOrder, Op, Operand, Signedness, Space, Special, Width};
 use rspirv::spirv::{ExecutionModel, MemoryAccess, Op as Opcode};
 
 use super::types::{Cell, Layout, MOST_PARTS, Part, TypeKind};
@@ -64,13 +64,13 @@ impl Body<'_> {
         .filter(|_| self.entry.model == ExecutionModel::Kernel as u32)
     }
 
-    /// The same of a copy's target and source, whose memory operands begin at an index. Where there is one set, it is both's.
-    fn declared_alignments(&self, at: usize) -> [Option<u64>; 2] {
+    /// The memory operands of a copy's target and of its source, which begin at an index. Where there is one set, it is both's.
+    fn copy_operands(&self, at: usize) -> [&[u32]; 2] {
         let operands = self.operands().get(at..).unwrap_or_default();
         let mask = MemoryAccess::from_bits_truncate(operands.first().copied().unwrap_or(0));
         let second = 1 + mask.intersection(WITH_OPERAND).bits().count_ones() as usize;
         let source = operands.get(second..).filter(|rest| !rest.is_empty()).unwrap_or(operands);
-        [operands, source].map(|operands| self.declared_alignment(operands))
+        [operands, source]
     }
 
     /// The value behind a pointer.
@@ -114,7 +114,7 @@ impl Body<'_> {
         if bytes == run[0].part.bytes() {
             let d: Vec<_> = run.iter().map(|_| self.fresh(width)).collect();
             let (all, offset) = (d.iter().map(|&d| Some(d)).collect(), pointer.offset_of(&run[0], 0));
-            self.emit(Op::Load { d: all, space, bytes, signed, address, offset });
+            self.emit_ordered(Op::Load { d: all, space, bytes, signed, address, offset }, pointer.order);
             return d.into_iter().map(Operand::Reg).collect();
         }
         let mut values = Vec::with_capacity(run.len());
@@ -122,7 +122,7 @@ impl Body<'_> {
             let mut value = Operand::ZERO;
             for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
                 let (d, offset) = (self.fresh(width), pointer.offset_of(cell, piece));
-                self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed, address, offset });
+                self.emit_ordered(Op::Load { d: vec![Some(d)], space, bytes, signed, address, offset }, pointer.order);
                 let placed = self.int(IntOp::Shl, width, &[d.into(), Operand::Imm(u64::from(piece) * 8)]);
                 value = self.int(IntOp::Or, width, &[value, placed]);
             }
@@ -135,14 +135,16 @@ impl Body<'_> {
         let (space, address, width) = (pointer.space, pointer.address, run[0].register());
         let bytes = Self::piece(run, align);
         if bytes == run[0].part.bytes() {
-            self.emit(Op::Store { values, width, space, bytes, address, offset: pointer.offset_of(&run[0], 0) });
+            let offset = pointer.offset_of(&run[0], 0);
+            self.emit_ordered(Op::Store { values, width, space, bytes, address, offset }, pointer.order);
             return;
         }
         for (cell, value) in run.iter().zip(values) {
             for piece in (0..cell.part.bytes()).step_by(bytes as usize) {
                 let shift = Operand::Imm(u64::from(piece) * 8);
                 let values = vec![self.int(IntOp::Shr(Signedness::Unsigned), width, &[value, shift])];
-                self.emit(Op::Store { values, width, space, bytes, address, offset: pointer.offset_of(cell, piece) });
+                let offset = pointer.offset_of(cell, piece);
+                self.emit_ordered(Op::Store { values, width, space, bytes, address, offset }, pointer.order);
             }
         }
     }
@@ -200,7 +202,8 @@ impl Body<'_> {
         if self.result_type()? != to {
             return Err(self.malformed("the Result Type is not what the pointer points to"));
         }
-        let align = self.declared_alignment(&self.operands()[1..]);
+        let operands = &self.operands()[1..];
+        let (pointer, align) = (self.accessed(pointer, operands), self.declared_alignment(operands));
         let parts = self.load_aligned(&pointer, to, align)?;
         self.define(parts)
     }
@@ -212,7 +215,8 @@ impl Body<'_> {
             return Err(self.malformed("the value is of another type than what the pointer points to"));
         }
         let parts = self.parts(object)?;
-        let align = self.declared_alignment(&self.operands()[2..]);
+        let operands = &self.operands()[2..];
+        let (pointer, align) = (self.accessed(pointer, operands), self.declared_alignment(operands));
         self.store_aligned(&pointer, to, &parts, align)
     }
 
@@ -222,31 +226,37 @@ impl Body<'_> {
         if from != to {
             return Err(self.malformed("the pointers point to different types"));
         }
-        let volatile = self.operands().get(2).is_some_and(|mask| mask & MemoryAccess::VOLATILE.bits() != 0);
-        let [of_target, of_source] = self.declared_alignments(2);
-        let parts = self.load_aligned(&source, from, of_source)?;
-        if volatile {
-            self.emit(Op::Fence);
+        let [of_target, of_source] = self.copy_operands(2);
+        let (target, to_align) = (self.accessed(target, of_target), self.declared_alignment(of_target));
+        let (source, from_align) = (self.accessed(source, of_source), self.declared_alignment(of_source));
+        let is_volatile = of_target.first().is_some_and(|mask| mask & MemoryAccess::VOLATILE.bits() != 0);
+        let parts = self.load_aligned(&source, from, from_align)?;
+        if is_volatile {
+            self.emit_ordered(Op::Fence, MemoryOrder::RELAXED);
         }
-        self.store_aligned(&target, to, &parts, of_target)
+        self.store_aligned(&target, to, &parts, to_align)
     }
 
     /// A known number of bytes, as many at once as the alignment allows.
     pub(super) fn copy_bytes(&mut self) -> Result<()> {
-        let (to, _) = self.memory(self.operand(0)?)?;
-        let (from, _) = self.memory(self.operand(1)?)?;
+        let (mut to, _) = self.memory(self.operand(0)?)?;
+        let (mut from, _) = self.memory(self.operand(1)?)?;
+        let [of_target, of_source] = self.copy_operands(3);
+        to.order = to.order.joined(self.order_of_operands(of_target));
+        from.order = from.order.joined(self.order_of_operands(of_source));
+        let aligned = [of_target, of_source].map(|operands| self.declared_alignment(operands));
         let size = self.lowering.constants.scalar(self.operand(2)?);
         let size = size.filter(|size| *size <= 8 * MOST_PARTS);
         let size = size.ok_or_else(|| self.unsupported(format!("{} of this size", self.opcode())))?;
-        let aligned = self.declared_alignments(3).into_iter().fold(size, |all, align| all | align.unwrap_or(1));
+        let aligned = aligned.into_iter().fold(size, |all, align| all | align.unwrap_or(1));
         let bytes = 1 << aligned.trailing_zeros().min(3);
         let width = Width::holding(bytes * 8);
         for at in (0..size as i64).step_by(bytes as usize) {
             let d = self.fresh(width);
             let (space, address, offset) = (from.space, from.address, from.offset.wrapping_add(at));
-            self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset });
+            self.emit_ordered(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset }, from.order);
             let (space, address, offset) = (to.space, to.address, to.offset.wrapping_add(at));
-            self.emit(Op::Store { values: vec![d.into()], width, space, bytes, address, offset });
+            self.emit_ordered(Op::Store { values: vec![d.into()], width, space, bytes, address, offset }, to.order);
         }
         Ok(())
     }
@@ -285,6 +295,7 @@ impl Body<'_> {
             offset: 0,
             layout: Layout::default(),
             param: None,
+            order: MemoryOrder::WEAK,
         }))
     }
 
@@ -301,8 +312,9 @@ impl Body<'_> {
         let base = self.operand(0)?;
         let (mut pointer, mut to) = self.pointer(base)?;
         let mut indices = &self.operands()[1..].to_vec()[..];
-        if let (Some(&(first, count)), Some((&index, rest))) = (self.descriptors.get(&base), indices.split_first()) {
-            (pointer, to) = (self.descriptor_at(first, count, index)?, self.lowering.types.element(to).unwrap_or(to));
+        if let (Some(&descriptors), Some((&index, rest))) = (self.descriptors.get(&base), indices.split_first()) {
+            (pointer, to) =
+                (self.descriptor_at(base, descriptors, index)?, self.lowering.types.element(to).unwrap_or(to));
             indices = rest;
         }
         let pointer = self.walk(pointer, to, indices)?;
@@ -310,7 +322,7 @@ impl Body<'_> {
     }
 
     /// A buffer of an array of descriptors: the parameters that hold their addresses stand one behind the other.
-    fn descriptor_at(&mut self, first: u32, count: u32, index: u32) -> Result<Value> {
+    fn descriptor_at(&mut self, base: u32, (first, count): (u32, u32), index: u32) -> Result<Value> {
         let start = i64::from(self.kernel.params[first as usize].offset);
         let known = self.lowering.constants.index(&self.lowering.types, index);
         let (at, offset, param) = match known {
@@ -328,7 +340,7 @@ impl Body<'_> {
         let d = self.fresh(Width::B64);
         self.emit(Op::Load { d: vec![Some(d)], space: Space::Param, bytes: 8, signed: false, address: at, offset });
         let (space, address, layout) = (Space::Global, d.into(), Layout::default());
-        Ok(Value::Memory(Pointer { space, address, offset: 0, layout, param }))
+        Ok(Value::Memory(Pointer { space, address, offset: 0, layout, param, order: self.order_of_id(base) }))
     }
 
     /// Base, element, indices: the base is an element of an array.
@@ -364,7 +376,9 @@ impl Body<'_> {
                     let found = member.and_then(|member| lowering.types.member(to, member));
                     let (of, offset, layout) = found.ok_or_else(|| outside(self))?;
                     let offset = pointer.offset.wrapping_add(offset as i64);
-                    (Value::Memory(Pointer { offset, layout, ..pointer }), of)
+                    let said = member.map_or(MemoryOrder::WEAK, |member| lowering.types.member_order(to, member));
+                    let order = pointer.order.joined(said);
+                    (Value::Memory(Pointer { offset, layout, order, ..pointer }), of)
                 }
                 Value::Memory(pointer) => {
                     let elements = lowering.types.elements(to, pointer.layout).ok_or_else(|| outside(self))?;

@@ -31,6 +31,7 @@ mod opencl;
 mod opencl_float;
 mod opencl_integer;
 mod opencl_memory;
+mod order;
 mod subgroup;
 mod types;
 mod value;

@@ -55,7 +55,10 @@ impl Body<'_> {
             let d = self.fresh(width);
             let (space, address) = (pointer.space, pointer.address);
             let offset = pointer.offset.wrapping_add(at * i64::from(bytes));
-            self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset });
+            self.emit_ordered(
+                Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset },
+                pointer.order,
+            );
             parts.push(match part {
                 Part::Float(format) if halves && format != Format::F16 => {
                     self.float_to_float(Format::F16, format, d.into())
@@ -90,7 +93,7 @@ impl Body<'_> {
             let (space, address) = (pointer.space, pointer.address);
             let offset = pointer.offset.wrapping_add(at as i64 * i64::from(bytes));
             let width = if halves { Width::B16 } else { data.part.width() };
-            self.emit(Op::Store { values: vec![value], width, space, bytes, address, offset });
+            self.emit_ordered(Op::Store { values: vec![value], width, space, bytes, address, offset }, pointer.order);
         }
         Ok(())
     }

@@ -7,9 +7,10 @@
 use std::collections::{HashMap, HashSet};
 
 use roundonce_arith::Format;
-use roundonce_ir::{ImageShape, Scalar, Space, Width};
+use roundonce_ir::{ImageShape, MemoryOrder, Scalar, Space, Width};
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
+use super::order::decorated as decorated_order;
 use super::{Lowering, Result};
 use crate::facts::Facts;
 use crate::module::{Instruction, Module};
@@ -159,6 +160,7 @@ struct Member {
     offset: Option<u64>,
     matrix_stride: Option<u64>,
     row_major: bool,
+    order: MemoryOrder,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -207,7 +209,7 @@ impl Types {
                     Some(Decoration::Offset) => member.offset = number,
                     Some(Decoration::MatrixStride) => member.matrix_stride = number,
                     Some(Decoration::RowMajor) => member.row_major = true,
-                    _ => {}
+                    _ => member.order = member.order.joined(decorated_order(*decoration)),
                 }
             }
         }
@@ -349,6 +351,11 @@ impl Types {
         let said = self.members.get(&(id, index as u32)).copied().unwrap_or_default();
         let matrix = said.matrix_stride.map(|stride| MatrixLayout { stride, row_major: said.row_major });
         Some((of, offset, Layout { matrix, spread: None }))
+    }
+
+    /// How accesses to a struct's member are ordered.
+    pub(super) fn member_order(&self, id: u32, index: usize) -> MemoryOrder {
+        self.members.get(&(id, index as u32)).map_or(MemoryOrder::WEAK, |member| member.order)
     }
 
     /// Takes in a type's declaration. `length` is the value of a constant.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_ir::{Operand, Reg, Space};
+use roundonce_ir::{MemoryOrder, Operand, Reg, Space};
 
 use super::types::{Cell, Layout, Part, TypeKind};
 use super::{Body, Result};
@@ -34,6 +34,8 @@ pub(super) struct Pointer {
     pub(super) layout: Layout,
     /// The buffer that it leads into, an index into the kernel's parameters.
     pub(super) param: Option<u32>,
+    /// How accesses by it are ordered.
+    pub(super) order: MemoryOrder,
 }
 
 impl Pointer {
@@ -97,10 +99,16 @@ impl Body<'_> {
                 let (Some(space), [address]) = (super::types::space(class), &parts[..]) else {
                     return Err(self.unsupported(format!("{} of this pointer", self.opcode())));
                 };
-                let (address, layout) = (*address, Layout::default());
-                Value::Memory(Pointer { space, address, offset: 0, layout, param: None })
+                let (address, layout, order) = (*address, Layout::default(), MemoryOrder::WEAK);
+                Value::Memory(Pointer { space, address, offset: 0, layout, param: None, order })
             }
             known => known,
+        };
+        let value = match value {
+            Value::Memory(pointer) => {
+                Value::Memory(Pointer { order: pointer.order.joined(self.order_of_id(id)), ..pointer })
+            }
+            other => other,
         };
         Ok((value, to))
     }

@@ -30,6 +30,12 @@ impl Body<'_> {
         let width = Width::holding(bytes * 8);
         let place = Place { d: *d, space: *space, base, offset, width };
         let value = self.int(*b, width);
+        if self.is_stored(op) {
+            let Ordering { semantics, scope, .. } = self.ordering;
+            let at = Arg::Address(&place.base, place.offset);
+            self.ins(&["st", semantics, scope, space_word(*space), bits_type(width)], &[at, value]);
+            return Ok(());
+        }
         match *kind {
             AtomicKind::Int(op) => self.atomic_integer(place, op, value),
             AtomicKind::Increment | AtomicKind::Decrement if width == Width::B32 => {
@@ -250,7 +256,7 @@ impl Body<'_> {
         self.ins(&["mov", bits], &[seen, old]);
         let new = new(self, seen)?;
         let new = self.in_register(new, width);
-        let Ordering { semantics, scope } = self.ordering;
+        let Ordering { semantics, scope, .. } = self.ordering;
         self.ins(&["atom", semantics, scope, space, ".cas", bits], &[old, at, seen, new]);
         let word = match width {
             Width::B16 => "setp.ne.u16",

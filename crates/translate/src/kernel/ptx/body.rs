@@ -8,7 +8,7 @@ use super::copies::Copies;
 use super::lines::Lines;
 use super::names::{ModuleNames, Names};
 use super::needs::{Needs, since};
-use super::ordering::{self, Ordering};
+use super::ordering::Ordering;
 use super::params::Params;
 use super::text::{Arg, Symbol, bits_type, place, prefix, push_number};
 use crate::rules::{NO_COUNTERPART, UNAVAILABLE};
@@ -27,6 +27,8 @@ pub(super) struct Shared<'p> {
     pub(super) program: &'p Program,
     pub(super) needs: Needs,
     pub(super) findings: Vec<Finding>,
+    /// What is written with a loss.
+    pub(super) losses: Vec<Finding>,
     /// Whether `vprintf` is called.
     pub(super) prints: bool,
     /// Whether a kernel has no shared memory but the launch's.
@@ -83,6 +85,8 @@ pub(super) struct Body<'b> {
     pub(super) images: Option<[bool; 2]>,
     /// Labels of the writer's own loops.
     loops: u32,
+    /// What the translation does not carry over.
+    pub(super) losses: Vec<Finding>,
 }
 
 /// Writes a kernel behind the text.
@@ -116,6 +120,7 @@ pub(super) fn write<'p>(
         ordering: Ordering::default(),
         images: None,
         loops: 0,
+        losses: Vec::new(),
     };
     lines.before(kernel, out);
     let mut findings = body.blocks(kernel, &reached, lines);
@@ -127,6 +132,7 @@ pub(super) fn write<'p>(
     body.write_whole(&name, counts, out);
     shared.prints |= body.prints;
     shared.dynamic_shared |= body.named[0] && kernel.shared_bytes == 0;
+    shared.losses.append(&mut body.losses);
     let arguments = body.params.arguments;
     let left = MOST_FINDINGS.saturating_sub(shared.findings.len());
     shared.findings.extend(findings.into_iter().take(left));
@@ -163,28 +169,17 @@ impl Body<'_> {
     fn blocks<'p>(&mut self, kernel: &'p Kernel, reached: &[bool], lines: &mut Lines<'p>) -> Vec<Finding> {
         let mut findings = Vec::new();
         let is_target = targets(kernel, reached);
-        let mut is_separate = vec![false; kernel.blocks.len()];
-        for at in &kernel.separate {
-            is_separate.get_mut(*at).into_iter().for_each(|is_separate| *is_separate = true);
-        }
-        // The place of the instruction before.
-        let mut last = 0;
         for (at, block) in kernel.blocks.iter().enumerate().filter(|(at, _)| reached[*at]) {
             if is_target[at] {
                 self.push_label(at);
                 self.text.push_str(":\n");
             }
             self.copies.begin_block();
-            let first = block.instructions.first().map_or(block.loc, |instruction| instruction.loc);
-            if is_separate[at] && ordering::has_block_fence(kernel, last, first) {
-                self.ins(&["membar.cta"], &[]);
-            }
             for instruction in &block.instructions {
                 if self.copies.is_dead(instruction) {
                     self.copies.after(instruction);
                     continue;
                 }
-                last = instruction.loc;
                 lines.at(kernel, instruction.loc, &mut self.text);
                 if let Err(refusal) = self.instruction(instruction) {
                     findings.push(self.finding(refusal, instruction.loc));
@@ -218,20 +213,13 @@ impl Body<'_> {
 
     fn instruction(&mut self, instruction: &Instruction) -> Written {
         self.guard = instruction.guard;
-        self.ordering = Ordering::of(self.kernel, instruction.loc, &instruction.op);
-        if self.ordering.is_of_memory_model() {
-            self.using(since(6, 0, 70), &["ld.relaxed"])?;
-        }
-        if instruction.op == Op::Fence {
-            self.ins(&[ordering::fence(self.kernel, instruction.loc)], &[]);
-        }
-        let written = self.op(&instruction.op);
+        let written = self.ordered(instruction);
         self.guard = None;
         self.copies.after(instruction);
         written
     }
 
-    fn op(&mut self, op: &Op) -> Written {
+    pub(super) fn op(&mut self, op: &Op) -> Written {
         match op {
             Op::Move { d, a } => self.mov(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),

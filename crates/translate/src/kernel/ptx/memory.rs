@@ -189,7 +189,7 @@ impl Body<'_> {
         }
         let ty = element_type(bytes, kind);
         let at = Arg::Address(&base, offset);
-        let Ordering { semantics, scope } = if space == Space::Param { Ordering::default() } else { self.ordering };
+        let Ordering { semantics, scope, .. } = self.ordering;
         match d.len() {
             1 => self.ins(&["ld", semantics, scope, space_word(space), ty], &[parts[0], at]),
             count => {
@@ -274,7 +274,7 @@ impl Body<'_> {
         let (base, offset) = self.address(space, address, offset)?;
         let lanes = self.lanes(space, values.len(), bytes);
         let ty = element_type(bytes, Kind::Bits);
-        let Ordering { semantics, scope } = self.ordering;
+        let Ordering { semantics, scope, .. } = self.ordering;
         for (index, part) in values.chunks(lanes).enumerate() {
             let offset = offset.wrapping_add((index * lanes) as i64 * i64::from(bytes));
             let mut parts = [Arg::Sink; 8];

@@ -58,8 +58,14 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         let what = format!("a module with addresses of {} bits has no counterpart in PTX", program.address_bits);
         return refused(NO_COUNTERPART.code, what);
     }
-    let mut shared =
-        Shared { program, needs: Needs::new(options), findings: Vec::new(), prints: false, dynamic_shared: false };
+    let mut shared = Shared {
+        program,
+        needs: Needs::new(options),
+        findings: Vec::new(),
+        losses: Vec::new(),
+        prints: false,
+        dynamic_shared: false,
+    };
     shared.findings.extend(program.kernels.iter().flat_map(space_questions));
     let mut names = ModuleNames::of(program);
     let mut lines = Lines::new(options);
@@ -95,5 +101,5 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     }
     text.push_str(&variables);
     text.push_str(&kernels);
-    Ok(Translation { text, arguments, losses: Vec::new() })
+    Ok(Translation { text, arguments, losses: shared.losses })
 }

@@ -1,7 +1,13 @@
-//! What the source's text says of the order of accesses, which the program form leaves out: whether an access is volatile
-//! or ordered, for whom, and fences inside a block.
+//! How PTX says the order of memory: words of the access where the target has scopes, from sm_70 on, and fences beside it
+//! elsewhere.
 
-use roundonce_ir::{Kernel, Op};
+use roundonce_ir::{Instruction, MemoryOrder, Op, Scope, Semantics};
+use roundonce_isa::Gate;
+
+use super::super::location;
+use super::body::{Body, Refusal, Written};
+use super::needs::since;
+use crate::rules::ORDER;
 
 /// The words that stand behind `ld`, `st`, `atom` or `red`; empty where there is none.
 #[derive(Clone, Copy, Default)]
@@ -10,67 +16,171 @@ pub(super) struct Ordering {
     pub(super) semantics: &'static str,
     /// `.gpu` and so on.
     pub(super) scope: &'static str,
+    /// What stands before the access and behind it.
+    before: Option<&'static str>,
+    behind: Option<&'static str>,
 }
 
-static SEMANTICS: [&str; 6] = [".volatile", ".mmio", ".relaxed", ".acquire", ".release", ".acq_rel"];
-static SCOPES: [&str; 4] = [".cta", ".cluster", ".gpu", ".sys"];
+/// The targets whose accesses have semantics and scopes.
+const MEMORY_MODEL: Gate = since(6, 0, 70);
+/// Those whose atomics have scopes.
+const ATOMIC_SCOPES: Gate = since(5, 0, 60);
+const CLUSTERS: Gate = since(7, 8, 90);
+const MMIO: Gate = since(8, 2, 70);
 
-/// The opcode of an instruction of PTX with its modifiers.
-fn spelling(text: &str) -> &str {
-    text.split_ascii_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default().trim_end_matches(';')
-}
-
-fn word_of(spelling: &str, words: &[&'static str]) -> &'static str {
-    let mut pieces = spelling.split('.');
-    pieces.find_map(|piece| words.iter().find(|word| word[1..] == *piece)).copied().unwrap_or_default()
+/// The fence that every target has; where there are scopes it is `fence.sc`.
+const fn membar(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "membar.cta",
+        Scope::Cluster | Scope::Device => "membar.gl",
+        Scope::System => "membar.sys",
+    }
 }
 
 impl Ordering {
-    /// Of an operation at a place.
-    pub(super) fn of(kernel: &Kernel, loc: u32, op: &Op) -> Ordering {
-        if !matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. }) {
-            return Ordering::default();
-        }
-        let text = kernel.source_locs.get(loc as usize).map_or("", |place| place.text.as_str());
-        let spelling = spelling(text);
-        match spelling.split('.').next() {
-            Some("ld" | "ldu" | "st" | "atom" | "red") => {
-                let semantics = word_of(spelling, &SEMANTICS);
-                // A weak access has a word for where it is cached, which is no scope.
-                let is_atomic = matches!(op, Op::Atomic { .. });
-                let scope = if is_atomic || !semantics.is_empty() { word_of(spelling, &SCOPES) } else { "" };
-                // Targets without clusters have the next wider scope.
-                let scope = if scope == ".cluster" { ".gpu" } else { scope };
-                Ordering { semantics, scope }
-            }
-            // SPIR-V's memory operand.
-            _ if text.ends_with(" Volatile") || text.contains(" Volatile|") => {
-                let semantics = if matches!(op, Op::Atomic { .. }) { "" } else { ".volatile" };
-                Ordering { semantics, scope: "" }
-            }
-            _ => Ordering::default(),
-        }
-    }
-
-    /// Whether the words are those of sm_70 and later.
-    pub(super) fn is_of_memory_model(self) -> bool {
-        !matches!(self.semantics, "" | ".volatile")
+    /// A fence before an access, and one behind it.
+    fn between(self, before: Option<&'static str>, behind: Option<&'static str>) -> Ordering {
+        Ordering { before, behind, ..self }
     }
 }
 
-/// A fence as the source spells it, where PTX has the spelling on every target; otherwise the strongest.
-pub(super) fn fence(kernel: &Kernel, loc: u32) -> &'static str {
-    let text = kernel.source_locs.get(loc as usize).map_or("", |place| place.text.as_str());
-    let spelling = spelling(text);
-    let known = ["membar.gl", "membar.sys", "fence.acq_rel.gpu", "fence.acq_rel.sys", "fence.sc.gpu", "fence.sc.sys"];
-    known.into_iter().find(|known| *known == spelling).unwrap_or("membar.sys")
-}
+impl Body<'_> {
+    /// An instruction's operation, with what its order asks for around it.
+    pub(super) fn ordered(&mut self, instruction: &Instruction) -> Written {
+        let order = instruction.effective_order();
+        let none = Ordering::default();
+        self.ordering = match &instruction.op {
+            _ if order.is_weak() => none,
+            Op::Load { .. } => self.access(order, true, instruction.loc)?,
+            Op::Store { .. } => self.access(order, false, instruction.loc)?,
+            op if self.is_stored(op) => self.access(order, false, instruction.loc)?,
+            Op::Atomic { d, .. } => self.atomic_order(order, d.is_some(), instruction.loc)?,
+            Op::Fence if order.semantics == Semantics::Relaxed => none,
+            Op::Fence => none.between(Some(self.fence(order)?), None),
+            Op::Barrier { .. } | Op::WarpBarrier { .. } => {
+                let fence = Some(self.fence(order)?);
+                none.between(fence, fence)
+            }
+            _ => {
+                self.lose_order("an access to an image is written without an order", instruction.loc);
+                none
+            }
+        };
+        let Ordering { before, behind, .. } = self.ordering;
+        before.into_iter().for_each(|fence| self.ins(&[fence], &[]));
+        self.op(&instruction.op)?;
+        behind.into_iter().for_each(|fence| self.ins(&[fence], &[]));
+        Ok(())
+    }
 
-/// Whether a fence inside a block of threads, which is no operation of the program, stands between two places.
-pub(super) fn has_block_fence(kernel: &Kernel, after: u32, to: u32) -> bool {
-    let places = kernel.source_locs.get(after as usize + 1..to as usize).unwrap_or_default();
-    places.iter().any(|place| {
-        let spelling = spelling(&place.text);
-        matches!(spelling.split('.').next(), Some("membar" | "fence")) && word_of(spelling, &[".cta"]) == ".cta"
-    })
+    /// Whether it is an exchange of which only the store is left, where stores can be atomic.
+    pub(super) fn is_stored(&self, op: &Op) -> bool {
+        op.is_atomic_store() && self.has(&MEMORY_MODEL)
+    }
+
+    /// Of a load or a store.
+    fn access(&mut self, order: MemoryOrder, loads: bool, loc: u32) -> Result<Ordering, Refusal> {
+        let volatile = Ordering { semantics: ".volatile", ..Ordering::default() };
+        let total = order.semantics == Semantics::SequentiallyConsistent;
+        let semantics = match order.semantics {
+            Semantics::Mmio if self.may_have(&MMIO) => {
+                self.using(MMIO, &["ld.mmio"])?;
+                return Ok(Ordering { semantics: ".mmio.relaxed", scope: ".sys", ..volatile });
+            }
+            Semantics::Mmio => {
+                self.lose_order("memory of a device's register is accessed as volatile", loc);
+                return Ok(volatile);
+            }
+            Semantics::Volatile => return Ok(volatile),
+            semantics if !self.may_have(&MEMORY_MODEL) => {
+                // A volatile access is a relaxed one for the whole system.
+                let fence = Some(membar(order.scope));
+                let before = fence.filter(|_| total || !loads && semantics.releases());
+                return Ok(volatile.between(before, fence.filter(|_| loads && semantics.acquires())));
+            }
+            semantics if loads && semantics.acquires() => ".acquire",
+            Semantics::Release => ".release",
+            _ => ".relaxed",
+        };
+        self.using(MEMORY_MODEL, &["ld.relaxed"])?;
+        let words = Ordering { semantics, scope: self.scope_word(order.scope)?, ..Ordering::default() };
+        Ok(words.between(total.then_some(membar(order.scope)), None))
+    }
+
+    /// Of an atomic. One that says nothing is relaxed, for the device; `red` does not acquire.
+    fn atomic_order(&mut self, order: MemoryOrder, returns: bool, loc: u32) -> Result<Ordering, Refusal> {
+        let MemoryOrder { semantics, scope } = order;
+        let (acquires, releases) = (semantics.acquires(), semantics.releases());
+        if acquires || releases {
+            let total = semantics == Semantics::SequentiallyConsistent;
+            if !self.may_have(&MEMORY_MODEL) {
+                let relaxed = self.atomic_order(MemoryOrder { semantics: Semantics::Relaxed, scope }, returns, loc)?;
+                let fence = Some(membar(scope));
+                return Ok(relaxed.between(fence.filter(|_| releases), fence.filter(|_| acquires)));
+            }
+            self.using(MEMORY_MODEL, &["atom.acquire"])?;
+            let semantics = match (acquires && returns, releases && !total) {
+                (true, true) => ".acq_rel",
+                (true, false) => ".acquire",
+                (false, true) => ".release",
+                (false, false) => ".relaxed",
+            };
+            let behind = match acquires && !returns {
+                true => Some(self.fence(MemoryOrder { semantics: Semantics::AcquireRelease, scope })?),
+                false => None,
+            };
+            let words = Ordering { semantics, scope: self.scope_word(scope)?, ..Ordering::default() };
+            return Ok(words.between(total.then_some(membar(scope)), behind));
+        }
+        let scope = match scope {
+            Scope::Device => "",
+            Scope::System if self.may_have(&ATOMIC_SCOPES) => {
+                self.using(ATOMIC_SCOPES, &["atom.sys"])?;
+                ".sys"
+            }
+            Scope::System => {
+                self.lose_order("an atomic for the whole system is one for the device", loc);
+                ""
+            }
+            // Without a word it is for more.
+            Scope::Block | Scope::Cluster if !self.has(&ATOMIC_SCOPES) => "",
+            Scope::Block | Scope::Cluster => {
+                self.using(ATOMIC_SCOPES, &["atom.cta"])?;
+                self.scope_word(scope)?
+            }
+        };
+        Ok(Ordering { scope, ..Ordering::default() })
+    }
+
+    /// Targets without clusters have the next wider scope.
+    fn scope_word(&mut self, scope: Scope) -> Result<&'static str, Refusal> {
+        Ok(match scope {
+            Scope::Block => ".cta",
+            Scope::Cluster if self.has(&CLUSTERS) => {
+                self.using(CLUSTERS, &[".cluster"])?;
+                ".cluster"
+            }
+            Scope::Cluster | Scope::Device => ".gpu",
+            Scope::System => ".sys",
+        })
+    }
+
+    /// A fence: the lighter one where the target has it.
+    fn fence(&mut self, order: MemoryOrder) -> Result<&'static str, Refusal> {
+        if order.semantics == Semantics::SequentiallyConsistent || !self.has(&MEMORY_MODEL) {
+            return Ok(membar(order.scope));
+        }
+        self.using(MEMORY_MODEL, &["fence.acq_rel"])?;
+        Ok(match self.scope_word(order.scope)? {
+            ".cta" => "fence.acq_rel.cta",
+            ".cluster" => "fence.acq_rel.cluster",
+            ".gpu" => "fence.acq_rel.gpu",
+            _ => "fence.acq_rel.sys",
+        })
+    }
+
+    fn lose_order(&mut self, what: &str, loc: u32) {
+        let text = self.kernel.source_locs.get(loc as usize).map_or("", |place| place.text.as_str());
+        self.losses.push(ORDER.finding(location(self.kernel, loc), format!("`{text}`: {what}")));
+    }
 }

@@ -2,13 +2,11 @@
 //! old one still stands.
 
 use roundonce_arith::{Format, Operation, Rounding};
-use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space, arrival};
+use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Reg, Signedness, Space, Width, arrival};
 
 use super::body::{Body, Result};
 use super::ids::{Id, Ty};
-
-/// The scope of all of a launch's threads.
-const DEVICE: u64 = 1;
+use super::order::of_atomic;
 
 impl Body<'_> {
     pub(super) fn atomic(&mut self, op: &Op) -> Result {
@@ -16,17 +14,7 @@ impl Body<'_> {
         if high.is_some() {
             return Err("an atomic on 128 bits".to_owned());
         }
-        let int = match bytes {
-            4 => Ty::U32,
-            8 if self.options.environment().full_opencl().is_some() => {
-                return Err("an atomic on 64 bits, which OpenCL's environments lack".to_owned());
-            }
-            8 => {
-                self.module.capability("Int64Atomics");
-                Ty::U64
-            }
-            _ => return Err(format!("an atomic on {} bits", 8 * bytes)),
-        };
+        let int = self.atomic_word(*bytes)?;
         let (ty, sum) = match kind {
             AtomicKind::Float { operation, lanes: 1 } => {
                 // PTX never flushes what is shared.
@@ -44,9 +32,13 @@ impl Body<'_> {
             _ => (int, None),
         };
         let pointer = self.pointer(*space, *address, *offset, ty, 1)?;
-        let (scope, relaxed) = (Id::constant(Ty::U32, DEVICE), Id::constant(Ty::U32, 0));
+        let [scope, semantics, failed] = of_atomic(self.order);
         let value = self.read_as(*b, ty);
-        let args = [pointer, scope, relaxed, value];
+        let args = [pointer, scope, semantics, value];
+        if op.is_atomic_store() {
+            self.effect("OpAtomicStore", &args);
+            return Ok(());
+        }
         let old = match kind {
             AtomicKind::Int(op) => {
                 let opcode = match op {
@@ -65,7 +57,7 @@ impl Body<'_> {
             AtomicKind::Exchange => self.emit(ty, "OpAtomicExchange", &args),
             AtomicKind::CompareAndSwap => {
                 let new = self.read_as(*c, ty);
-                self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, relaxed, relaxed, new, value])
+                self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, semantics, failed, new, value])
             }
             AtomicKind::Float { operation, lanes: 2.. } => {
                 self.packed_loop(pointer, operation.format, value, |body, pair| {
@@ -117,6 +109,63 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// The type of an atomic on so many bytes.
+    fn atomic_word(&mut self, bytes: u32) -> Result<Ty> {
+        match bytes {
+            4 => Ok(Ty::U32),
+            8 if self.options.environment().full_opencl().is_some() => {
+                Err("an atomic on 64 bits, which OpenCL's environments lack".to_owned())
+            }
+            8 => {
+                self.module.capability("Int64Atomics");
+                Ok(Ty::U64)
+            }
+            _ => Err(format!("an atomic on {} bits", 8 * bytes)),
+        }
+    }
+
+    /// A load that is ordered: each element on its own.
+    pub(super) fn atomic_load(
+        &mut self,
+        d: &[Option<Reg>],
+        (space, bytes, signed): (Space, u32, bool),
+        address: Operand,
+        offset: i64,
+    ) -> Result {
+        let ty = self.atomic_word(bytes)?;
+        let [scope, semantics, _] = of_atomic(self.order);
+        for (place, reg) in (0..).zip(d) {
+            let at = offset.wrapping_add(place * i64::from(bytes));
+            let pointer = self.pointer(space, address, at, ty, 1)?;
+            let value = self.emit(ty, "OpAtomicLoad", &[pointer, scope, semantics]);
+            if let Some(reg) = reg {
+                self.write_extended(*reg, value, ty, signed);
+            }
+        }
+        Ok(())
+    }
+
+    /// A store that is ordered: each element on its own.
+    pub(super) fn atomic_store(
+        &mut self,
+        values: &[Operand],
+        (space, bytes, width): (Space, u32, Width),
+        address: Operand,
+        offset: i64,
+    ) -> Result {
+        let ty = self.atomic_word(bytes)?;
+        let [scope, semantics, _] = of_atomic(self.order);
+        for (place, value) in (0..).zip(values) {
+            let at = offset.wrapping_add(place * i64::from(bytes));
+            let pointer = self.pointer(space, address, at, ty, 1)?;
+            let whole = Ty::of(width);
+            let value = self.read_as(*value, whole);
+            let value = self.resize(value, whole, ty);
+            self.effect("OpAtomicStore", &[pointer, scope, semantics, value]);
+        }
+        Ok(())
+    }
+
     /// A barrier object after arrivals, as [`arrival::arrived`] has it.
     fn arrived(&mut self, object: Id, arrivals: Id) -> Id {
         let ty = Ty::U64;
@@ -162,7 +211,8 @@ impl Body<'_> {
 
     /// The old value, once nothing has come between reading it and writing what is made of it.
     fn exchange_loop(&mut self, pointer: Id, ty: Ty, new: impl FnOnce(&mut Self, Id) -> Result<Id>) -> Result<Id> {
-        let (scope, relaxed) = (Id::constant(Ty::U32, DEVICE), Id::constant(Ty::U32, 0));
+        let [scope, semantics, failed] = of_atomic(self.order);
+        let relaxed = Id::constant(Ty::U32, 0);
         let seen = self.local_variable(ty);
         let start = self.emit(ty, "OpAtomicLoad", &[pointer, scope, relaxed]);
         self.effect("OpStore", &[seen, start]);
@@ -171,7 +221,7 @@ impl Body<'_> {
         self.label(again);
         let old = self.emit(ty, "OpLoad", &[seen]);
         let value = new(self, old)?;
-        let found = self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, relaxed, relaxed, value, old]);
+        let found = self.emit(ty, "OpAtomicCompareExchange", &[pointer, scope, semantics, failed, value, old]);
         self.effect("OpStore", &[seen, found]);
         let done = self.emit(Ty::Bool, "OpIEqual", &[found, old]);
         self.effect("OpBranchConditional", &[done, behind, again]);

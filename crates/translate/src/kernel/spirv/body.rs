@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use roundonce_ir::{Instruction, Kernel, Op, Operand, Reg, Role, Special, Terminator, Width};
+use roundonce_ir::{Instruction, Kernel, MemoryOrder, Op, Operand, Reg, Role, Special, Terminator, Width};
 use roundonce_isa::{Finding, Severity};
 
 use super::super::{Options, location};
@@ -75,6 +75,8 @@ pub(super) struct Body<'a> {
     /// The mask of the lanes that are here, where it was asked for, and in which stretch.
     pub(super) here: Option<(Id, u32)>,
     pub(super) loc: u32,
+    /// How the operation at hand is ordered.
+    pub(super) order: MemoryOrder,
     /// What the last place was compiled from.
     source: String,
     pub(super) findings: Vec<Finding>,
@@ -123,6 +125,7 @@ impl<'a> Body<'a> {
             has_warps: false,
             here: None,
             loc: 0,
+            order: MemoryOrder::WEAK,
             source: String::new(),
             findings: Vec::new(),
             losses: Vec::new(),
@@ -159,14 +162,15 @@ impl<'a> Body<'a> {
 
     /// One instruction, or those that share a guard: where the next one is.
     fn step(&mut self, all: &[Instruction], at: usize) -> usize {
-        let Instruction { op, guard, loc } = &all[at];
+        let instruction = &all[at];
+        let Instruction { op, guard, loc, .. } = instruction;
         self.stand_at(*loc);
         let Some(guard) = guard else {
-            self.attempt(op);
+            self.attempt(instruction);
             return at + 1;
         };
         if is_pure(op) {
-            self.chosen(op, *guard);
+            self.chosen(instruction, *guard);
             return at + 1;
         }
         // Neighbours with the same guard, which they leave alone, share a block.
@@ -192,12 +196,12 @@ impl<'a> Body<'a> {
         self.before = Some(Vec::new());
         let known = self.pointers.len();
         let mut ended = false;
-        for Instruction { op, loc, .. } in &all[at..end] {
-            self.stand_at(*loc);
+        for instruction in &all[at..end] {
+            self.stand_at(instruction.loc);
             if !ended {
-                self.attempt(op);
+                self.attempt(instruction);
             }
-            ended |= matches!(op, Op::Exit | Op::Trap { .. });
+            ended |= matches!(instruction.op, Op::Exit | Op::Trap { .. });
         }
         written.iter().for_each(|&reg| self.clean(reg));
         if !ended {
@@ -217,10 +221,10 @@ impl<'a> Body<'a> {
     }
 
     /// An instruction with no effect under a guard: its result or the old value.
-    fn chosen(&mut self, op: &Op, guard: roundonce_ir::Guard) {
+    fn chosen(&mut self, instruction: &Instruction, guard: roundonce_ir::Guard) {
         let pred = self.read_as(guard.pred.into(), Ty::Bool);
         let mut written = Vec::new();
-        op.registers(|role, reg| written.extend((role == Role::Def).then_some(reg)));
+        instruction.op.registers(|role, reg| written.extend((role == Role::Def).then_some(reg)));
         let old: Vec<(Reg, Ty, Option<Id>)> = written
             .into_iter()
             .map(|reg| {
@@ -228,7 +232,7 @@ impl<'a> Body<'a> {
                 (reg, ty, self.known(reg, ty))
             })
             .collect();
-        self.attempt(op);
+        self.attempt(instruction);
         for (reg, ty, old) in old {
             // One that nothing was written to holds nothing in particular.
             let Some(old) = old else { continue };
@@ -239,7 +243,9 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn attempt(&mut self, op: &Op) {
+    fn attempt(&mut self, instruction: &Instruction) {
+        let op = &instruction.op;
+        self.order = instruction.effective_order();
         let before = (self.out.len(), self.prologue.len());
         if let Err(why) = self.operation(op) {
             self.out.truncate(before.0);
@@ -261,7 +267,7 @@ impl<'a> Body<'a> {
     }
 
     /// What a rule has against the instruction at hand.
-    fn finding(&self, rule: &roundonce_isa::Rule, why: &str) -> Finding {
+    pub(super) fn finding(&self, rule: &roundonce_isa::Rule, why: &str) -> Finding {
         let place = location(self.kernel, self.loc);
         let text = self.kernel.source_locs.get(self.loc as usize).map_or("", |place| place.text.as_str());
         rule.finding(place, if text.is_empty() { why.to_owned() } else { format!("`{text}`: {why}") })

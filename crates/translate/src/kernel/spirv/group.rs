@@ -15,8 +15,6 @@ use crate::rules;
 const U32: Ty = Ty::U32;
 /// The scope of a subgroup.
 const SUBGROUP: u64 = 3;
-/// Acquires and releases the memory of a block and of buffers.
-const ORDERED: u64 = 0x8 | 0x100 | 0x200;
 
 impl Body<'_> {
     /// Notes that a warp is a subgroup, and that the lanes take part that are here: that is what a mask without any other
@@ -46,8 +44,8 @@ impl Body<'_> {
 
     pub(super) fn warp_barrier(&mut self, mask: Operand) -> Result {
         self.warp(Some(mask))?;
-        let [execution, memory] = [SUBGROUP; 2].map(|scope| Id::constant(U32, scope));
-        self.effect("OpControlBarrier", &[execution, memory, Id::constant(U32, ORDERED)]);
+        let [memory, semantics] = self.at_barrier(SUBGROUP);
+        self.effect("OpControlBarrier", &[Id::constant(U32, SUBGROUP), memory, semantics]);
         Ok(())
     }
 

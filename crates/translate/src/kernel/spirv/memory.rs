@@ -325,6 +325,9 @@ impl Body<'_> {
             }
             return Ok(());
         }
+        if self.is_atomic_access(bytes) {
+            return self.atomic_load(d, (space, bytes, signed), address, offset);
+        }
         let mut at = offset;
         for chunk in chunks(d) {
             let first = chunk.iter().flatten().next();
@@ -335,7 +338,8 @@ impl Body<'_> {
             };
             let count = chunk.len() as u8;
             let pointer = self.pointer(space, address, at, ty, count)?;
-            let literals = self.alignment(bytes, count);
+            let literals = self.memory_operands(bytes, count);
+            self.fence_before();
             match chunk {
                 [Some(reg)] => {
                     let value = self.emit_with(ty, "OpLoad", &[pointer], &literals);
@@ -354,13 +358,14 @@ impl Body<'_> {
                     }
                 }
             }
+            self.fence_behind();
             at += i64::from(bytes) * chunk.len() as i64;
         }
         Ok(())
     }
 
     /// A register's value from one that may be narrower.
-    fn write_extended(&mut self, reg: Reg, value: Id, ty: Ty, signed: bool) {
+    pub(super) fn write_extended(&mut self, reg: Reg, value: Id, ty: Ty, signed: bool) {
         let width = Ty::of(self.kernel.width(reg));
         if width.bits() == ty.bits() {
             return self.write(reg, value, ty);
@@ -371,9 +376,9 @@ impl Body<'_> {
         self.write(reg, value, width);
     }
 
-    fn alignment(&self, bytes: u32, count: u8) -> String {
+    fn memory_operands(&mut self, bytes: u32, count: u8) -> String {
         let all = if self.kernel.aligned_vectors { bytes * u32::from(count) } else { bytes };
-        format!("Aligned {all}")
+        self.volatile(format!("Aligned {all}"))
     }
 
     /// A store.
@@ -386,6 +391,9 @@ impl Body<'_> {
         address: Operand,
         offset: i64,
     ) -> Result {
+        if self.is_atomic_access(bytes) {
+            return self.atomic_store(values, (space, bytes, width), address, offset);
+        }
         let mut at = offset;
         for chunk in chunks(values) {
             let first = chunk.iter().find_map(|value| match value {
@@ -407,7 +415,8 @@ impl Body<'_> {
                 [only] => only,
                 _ => self.vector(ty, &parts),
             };
-            let literals = self.alignment(bytes, count);
+            let literals = self.memory_operands(bytes, count);
+            self.fence_before();
             self.effect_with("OpStore", &[pointer, value], &literals);
             at += i64::from(bytes) * chunk.len() as i64;
         }

@@ -25,6 +25,7 @@ mod memory;
 mod module;
 mod narrow;
 mod operation;
+mod order;
 mod shape;
 
 use std::borrow::Cow;

@@ -7,11 +7,8 @@ use super::convert::How;
 use super::ids::{Id, Ty, Type};
 use crate::rules;
 
-/// The scopes that are constants of 32 bits.
-const DEVICE: u64 = 1;
+/// The scope of a block.
 const WORKGROUP: u64 = 2;
-/// Acquires and releases the memory of a block and of buffers.
-const ORDERED: u64 = 0x8 | 0x100 | 0x200;
 
 impl Body<'_> {
     /// Writes an operation.
@@ -114,10 +111,7 @@ impl Body<'_> {
                 self.barrier(*kind)?;
             }
             Op::Barrier { .. } => return Err("a barrier other than of all threads and number 0".to_owned()),
-            Op::Fence => {
-                let args = [Id::constant(Ty::U32, DEVICE), Id::constant(Ty::U32, ORDERED)];
-                self.effect("OpMemoryBarrier", &args);
-            }
+            Op::Fence => self.fence(),
             Op::Atomic { .. } => self.atomic(op)?,
             Op::Exit => self.leave("OpReturn"),
             Op::Trap { message, is_asked_for } => {
@@ -153,7 +147,8 @@ impl Body<'_> {
     /// All threads of a block wait for each other, and may be asked something.
     fn barrier(&mut self, kind: BarrierKind) -> Result {
         let block = Id::constant(Ty::U32, WORKGROUP);
-        self.effect("OpControlBarrier", &[block, block, Id::constant(Ty::U32, ORDERED)]);
+        let [memory, semantics] = self.at_barrier(WORKGROUP);
+        self.effect("OpControlBarrier", &[block, memory, semantics]);
         let (d, ty, value) = match kind {
             BarrierKind::Wait | BarrierKind::Arrive => return Ok(()),
             BarrierKind::Reduce { d, p, all } => {
