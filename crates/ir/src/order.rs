@@ -99,7 +99,7 @@ impl MemoryOrder {
 
     /// Whether what has this order, with fences before and behind it, orders all that another one does.
     pub(super) fn covers(self, fences: [MemoryOrder; 2], other: MemoryOrder) -> bool {
-        use Semantics::{Mmio, Relaxed, SequentiallyConsistent, Volatile, Weak};
+        use Semantics::{Mmio, SequentiallyConsistent, Volatile, Weak};
         let orders = |order: MemoryOrder, asked: fn(Semantics) -> bool| {
             !asked(other.semantics) || (asked(order.semantics) && order.scope >= other.scope)
         };
@@ -108,8 +108,7 @@ impl MemoryOrder {
             Weak => true,
             Volatile => matches!(self.semantics, Volatile | Mmio),
             Mmio => self.semantics == Mmio,
-            Relaxed => self.semantics != Weak && self.scope >= other.scope,
-            _ => self.semantics != Weak || fences.iter().any(|fence| fence.semantics != Weak),
+            _ => self.semantics != Weak && self.scope >= other.scope,
         };
         let [before, behind] = fences;
         itself
@@ -126,12 +125,9 @@ impl Instruction {
         let order = self.order;
         let of = |semantics| MemoryOrder { semantics, ..order };
         match &self.op {
-            // No other thread writes it.
-            Op::Load { space: Space::Param | Space::Const, .. } => MemoryOrder::WEAK,
-            Op::Load { space: Space::Local, .. } | Op::Store { space: Space::Local, .. } => match order.semantics {
-                Volatile | Mmio => MemoryOrder::VOLATILE,
-                _ => MemoryOrder::WEAK,
-            },
+            // No other thread writes it, or sees it.
+            Op::Load { space: Space::Param | Space::Const | Space::Local, .. } => MemoryOrder::WEAK,
+            Op::Store { space: Space::Local, .. } => MemoryOrder::WEAK,
             Op::Load { .. } => match order.semantics {
                 AcquireRelease => of(Acquire),
                 Release => of(Relaxed),

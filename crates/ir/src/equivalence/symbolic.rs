@@ -349,8 +349,13 @@ impl<'c, 'a> Run<'c, 'a> {
 
     /// Puts a step behind the others: its number.
     fn push(&mut self, what: u32, guard: Option<Value>, args: Vec<Value>, instruction: &Instruction) -> usize {
-        let (loc, order) = (instruction.loc, instruction.effective_order());
-        let fence = std::mem::take(&mut self.fence);
+        let (loc, mut order) = (instruction.loc, instruction.effective_order());
+        // What a barrier orders beyond its block is what fences on both sides of it order.
+        let mut around = MemoryOrder::WEAK;
+        if let Op::Barrier { .. } | Op::WarpBarrier { .. } = instruction.op {
+            std::mem::swap(&mut order, &mut around);
+        }
+        let fence = std::mem::replace(&mut self.fence, around).joined(around);
         self.steps.push(Step { what, guard, args, loc, order, fence });
         self.steps.len() - 1
     }

@@ -8,36 +8,45 @@ use super::statement::Inst;
 impl<'m, 'a> Inst<'m, 'a> {
     /// How its accesses are ordered, or the fence that it is.
     pub(super) fn memory_order(&self) -> MemoryOrder {
-        let scope = self.modifiers.iter().find_map(|modifier| match *modifier {
+        let of = |semantics: Semantics, scope: Scope| {
+            MemoryOrder::new(self.semantics().unwrap_or(semantics), self.scope().unwrap_or(scope))
+        };
+        match self.row.name {
+            "ld" | "st" if self.has(".mmio") => MemoryOrder::new(Semantics::Mmio, Scope::System),
+            // Caching that machines have for volatile accesses.
+            "ld" | "st" if self.has(".volatile") || self.has(".cv") || self.has(".wt") => MemoryOrder::VOLATILE,
+            "ld" | "st" if self.semantics().is_none() => MemoryOrder::WEAK,
+            "ld" | "st" | "atom" | "red" => of(Semantics::Relaxed, Scope::Device),
+            // Since there are scopes, the same as `fence.sc`.
+            "membar" => of(Semantics::SequentiallyConsistent, Scope::System),
+            "fence" => of(Semantics::AcquireRelease, Scope::System),
+            // An arrival releases, and who waits acquires.
+            "mbarrier" if !self.has(".init") => {
+                MemoryOrder::new(Semantics::AcquireRelease, self.scope().unwrap_or(Scope::Block))
+            }
+            _ => MemoryOrder::WEAK,
+        }
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        self.modifiers.iter().find_map(|modifier| match *modifier {
             ".cta" => Some(Scope::Block),
             ".cluster" => Some(Scope::Cluster),
             ".gpu" | ".gl" => Some(Scope::Device),
             ".sys" => Some(Scope::System),
             _ => None,
-        });
-        let named = self.modifiers.iter().find_map(|modifier| match *modifier {
+        })
+    }
+
+    fn semantics(&self) -> Option<Semantics> {
+        self.modifiers.iter().find_map(|modifier| match *modifier {
             ".relaxed" => Some(Semantics::Relaxed),
             ".acquire" => Some(Semantics::Acquire),
             ".release" => Some(Semantics::Release),
             ".acq_rel" => Some(Semantics::AcquireRelease),
             ".sc" => Some(Semantics::SequentiallyConsistent),
             _ => None,
-        });
-        match self.row.name {
-            "ld" | "st" if self.has(".mmio") => MemoryOrder::new(Semantics::Mmio, Scope::System),
-            // Caching that machines have for volatile accesses.
-            "ld" | "st" if self.has(".volatile") || self.has(".cv") || self.has(".wt") => MemoryOrder::VOLATILE,
-            "ld" | "st" => {
-                named.map_or(MemoryOrder::WEAK, |semantics| MemoryOrder::new(semantics, scope.unwrap_or(Scope::Device)))
-            }
-            "atom" | "red" => MemoryOrder::new(named.unwrap_or(Semantics::Relaxed), scope.unwrap_or(Scope::Device)),
-            // Since there are scopes, the same as `fence.sc`.
-            "membar" => MemoryOrder::new(Semantics::SequentiallyConsistent, scope.unwrap_or(Scope::System)),
-            "fence" => MemoryOrder::new(named.unwrap_or(Semantics::AcquireRelease), scope.unwrap_or(Scope::System)),
-            // An arrival releases, and who waits acquires.
-            "mbarrier" => MemoryOrder::new(Semantics::AcquireRelease, scope.unwrap_or(Scope::Block)),
-            _ => MemoryOrder::WEAK,
-        }
+        })
     }
 }
 

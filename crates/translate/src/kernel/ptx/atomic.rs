@@ -30,7 +30,7 @@ impl Body<'_> {
         let width = Width::holding(bytes * 8);
         let place = Place { d: *d, space: *space, base, offset, width };
         let value = self.int(*b, width);
-        if self.is_stored(op) {
+        if op.is_atomic_store() {
             let Ordering { semantics, scope, .. } = self.ordering;
             let at = Arg::Address(&place.base, place.offset);
             self.ins(&["st", semantics, scope, space_word(*space), bits_type(width)], &[at, value]);
@@ -45,23 +45,8 @@ impl Body<'_> {
             }
             AtomicKind::Increment | AtomicKind::Decrement => none("a counter that is not of 32 bits"),
             AtomicKind::Exchange if width != Width::B16 => {
-                // `red` has no exchange.
-                let d = match place.d {
-                    Some(d) => d.into(),
-                    None => self.temporary(width),
-                };
-                let at = Arg::Address(&place.base, place.offset);
-                self.ins(
-                    &[
-                        "atom",
-                        self.ordering.semantics,
-                        self.ordering.scope,
-                        space_word(*space),
-                        ".exch",
-                        bits_type(width),
-                    ],
-                    &[d, at, value],
-                );
+                // One that returns nothing is a store: `red` has no exchange.
+                self.write_atomic(place, if width == Width::B64 { ".exch.b64" } else { ".exch.b32" }, value);
                 Ok(())
             }
             AtomicKind::Exchange => self.swapping(place, |_, _| Ok(value)),

@@ -53,7 +53,7 @@ impl Body<'_> {
             _ if order.is_weak() => none,
             Op::Load { .. } => self.access(order, true, instruction.loc)?,
             Op::Store { .. } => self.access(order, false, instruction.loc)?,
-            op if self.is_stored(op) => self.access(order, false, instruction.loc)?,
+            op if op.is_atomic_store() => self.access(order, false, instruction.loc)?,
             Op::Atomic { d, .. } => self.atomic_order(order, d.is_some(), instruction.loc)?,
             Op::Fence if order.semantics == Semantics::Relaxed => none,
             Op::Fence => none.between(Some(self.fence(order)?), None),
@@ -71,11 +71,6 @@ impl Body<'_> {
         self.op(&instruction.op)?;
         behind.into_iter().for_each(|fence| self.ins(&[fence], &[]));
         Ok(())
-    }
-
-    /// Whether it is an exchange of which only the store is left, where stores can be atomic.
-    pub(super) fn is_stored(&self, op: &Op) -> bool {
-        op.is_atomic_store() && self.has(&MEMORY_MODEL)
     }
 
     /// Of a load or a store.
