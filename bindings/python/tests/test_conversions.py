@@ -17,8 +17,9 @@ TYPES = {
     "e2m3": ml_dtypes.float6_e2m3fn,
     "e3m2": ml_dtypes.float6_e3m2fn,
     "e2m1": ml_dtypes.float4_e2m1fn,
+    "ue8m0": ml_dtypes.float8_e8m0fnu,
 }
-WIDTH = {"f32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4}
+WIDTH = {"f32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4, "ue8m0": 8}
 STRIDE = {**WIDTH, "e2m3": 8, "e3m2": 8}
 SPELLINGS = sorted(
     {text for form in roundonce.forms() if form["syntax"].startswith("cvt") for text in form["spellings"]}
@@ -54,8 +55,20 @@ def values(rng, name, target):
     return np.select([bits % 3 == 0, bits % 3 == 1], [near, ties], bits.astype(np.uint32).view(np.float32))
 
 
+def power(read, x):
+    """The bits of powers of two: the exponents of magnitudes, from 2^-127 to 2^127 (CUDA Math API, `__nv_cvt_float_to_e8m0`)."""
+    size = np.abs(x.astype(np.float64))
+    fraction, exponent = np.frexp(np.where(np.isfinite(size), size, 1))
+    code = exponent - 1 + ((fraction != 0.5) & (read.rounding == "rp")) + 127
+    code = np.where(size == 0, 0, np.where(np.isinf(size), 255, np.maximum(code, 0)))
+    code = np.where(code > 254, 254 if read.satfinite else 255, code)
+    return np.where(np.isnan(size), 255, code).astype(np.uint64)
+
+
 def judged(read, x, random):
     """The bits of each value; `random` are its random bits of 16, or 13."""
+    if read.to == "ue8m0":
+        return power(read, x)
     kind, sign = TYPES[read.to], 1 << (WIDTH[read.to] - 1)
     wide = x.astype(np.float64)
     nan, negative = np.isnan(wide), np.signbit(wide)

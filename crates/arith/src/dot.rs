@@ -284,8 +284,7 @@ impl Dot {
         let index = self.index(start);
         let wide = |element: Element, bits| match element {
             Element::Float(format) if format == self.accumulator => bits,
-            Element::Float(format) => widen(format, self.accumulator, element.of_container(bits)),
-            Element::Narrow(format) => format.widen(self.accumulator, bits),
+            _ => element.widened_to(self.accumulator, bits),
         };
         let fma = Operation::mul_add(self.accumulator, self.rounding);
         let factors = [wide(self.a, a[index]), wide(self.b, b[index])];

@@ -44,6 +44,9 @@ impl Format {
         Format { exp_bits, frac_bits }
     }
 
+    /// The fields of ue8m0, whose numbers are powers of two: exponents alone.
+    pub(crate) const UE8M0: Format = Format { exp_bits: 8, frac_bits: 0 };
+
     /// The same with one exponent bit more. A code of this format is one of that, a power of two off, and what is an
     /// infinity or a NaN here is a number there.
     pub(crate) const fn with_wider_exponent(self) -> Format {

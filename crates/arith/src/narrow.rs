@@ -3,7 +3,7 @@
 //! Sources: OCP 8-bit Floating Point Specification (OFP8) 1.0 for e4m3 and e5m2, OCP Microscaling Formats (MX) 1.0 for
 //! e2m3, e3m2 and e2m1; PTX ISA, `cvt`.
 
-use crate::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
+use crate::{ExactNumber, Format, Profile, Rounding, ScaleFormat, Unpacked, unpack, widen};
 
 /// A format of at most eight bits: the fields of [`Format`], but with numbers where IEEE 754 has infinities and NaNs.
 ///
@@ -120,7 +120,14 @@ pub enum Element {
     Float(Format),
     /// A format of at most eight bits.
     Narrow(NarrowFormat),
+    /// ue8m0, a power of two ([`ScaleFormat::Ue8m0`]): no sign, no zero, no infinity, one NaN.
+    PowerOfTwo,
 }
+
+/// What a ue8m0's exponents are counted from.
+const POWER_BIAS: i32 = Format::UE8M0.bias();
+/// The NaN of ue8m0.
+const POWER_NAN: u64 = 0xff;
 
 impl Element {
     /// Its name.
@@ -129,6 +136,7 @@ impl Element {
             Element::Float(Format::TF32) => "tf32",
             Element::Float(format) => format.name().unwrap_or("?"),
             Element::Narrow(format) => format.name(),
+            Element::PowerOfTwo => ScaleFormat::Ue8m0.name(),
         }
     }
     /// Bits of a value.
@@ -136,6 +144,7 @@ impl Element {
         match self {
             Element::Float(format) => format.width(),
             Element::Narrow(format) => format.width(),
+            Element::PowerOfTwo => 8,
         }
     }
     /// Bits from one value to the next where several are packed: six bits are padded to eight, TF32 to 32.
@@ -159,11 +168,15 @@ impl Element {
         match self {
             Element::Float(format) => unpack(format, bits),
             Element::Narrow(format) => format.unpack(bits),
+            Element::PowerOfTwo => ScaleFormat::Ue8m0.unpack(bits),
         }
     }
-    /// The sign bit.
+    /// The sign bit, if it has one.
     pub const fn sign_mask(self) -> u64 {
-        self.fields().sign_mask()
+        match self {
+            Element::PowerOfTwo => 0,
+            _ => self.fields().sign_mask(),
+        }
     }
     /// Bits of the trailing significand field.
     pub const fn fraction_bits(self) -> u32 {
@@ -176,16 +189,25 @@ impl Element {
     }
     /// The value of what stands in a register as an f64, which holds every one.
     pub fn widened(self, bits: u64) -> u64 {
+        self.widened_to(Format::F64, bits)
+    }
+    /// The same in a format that holds every value of this one.
+    pub fn widened_to(self, to: Format, bits: u64) -> u64 {
         match self {
-            Element::Float(format) => widen(format, Format::F64, self.of_container(bits)),
-            Element::Narrow(format) => format.widen(Format::F64, bits),
+            Element::Float(format) => widen(format, to, self.of_container(bits)),
+            Element::Narrow(format) => format.widen(to, bits),
+            Element::PowerOfTwo => match self.unpack(bits) {
+                Unpacked::Finite(number) => ExactNumber::from(number).round(to, Rounding::NearestEven).bits,
+                _ => Profile::NVIDIA.nan_result(to, None),
+            },
         }
     }
-    /// The fields, as [`NarrowFormat::fields`] says.
+    /// The fields, as [`NarrowFormat::fields`] says; those of a power of two with a sign above them that it has not.
     pub const fn fields(self) -> Format {
         match self {
             Element::Float(format) => format,
             Element::Narrow(format) => format.fields(),
+            Element::PowerOfTwo => Format::UE8M0,
         }
     }
     /// Whether it has infinities.
@@ -193,6 +215,7 @@ impl Element {
         match self {
             Element::Float(_) => true,
             Element::Narrow(format) => format.has_infinities(),
+            Element::PowerOfTwo => false,
         }
     }
     /// The largest finite number.
@@ -200,6 +223,7 @@ impl Element {
         match self {
             Element::Float(format) => format.largest_finite(),
             Element::Narrow(format) => format.largest_finite(),
+            Element::PowerOfTwo => POWER_NAN - 1,
         }
     }
     /// What a result too large becomes without `.satfinite`.
@@ -211,6 +235,7 @@ impl Element {
                 Some(nan) => nan,
                 None => format.largest_finite(),
             },
+            Element::PowerOfTwo => POWER_NAN,
         }
     }
     /// What a NaN becomes.
@@ -219,6 +244,7 @@ impl Element {
             Element::Float(format) => profile.nan_result(format, None),
             // PTX ISA, `cvt`: formats without NaN get the largest positive number.
             Element::Narrow(format) => format.nan().unwrap_or(format.largest_finite()),
+            Element::PowerOfTwo => POWER_NAN,
         }
     }
 }
@@ -226,7 +252,7 @@ impl Element {
 /// How a conversion chooses between the two neighbours of an exact value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ConversionRounding {
-    /// `.rn`, `.rz`.
+    /// `.rn`, `.rz`; to a power of two `.rz` or `.rp`, of the magnitude.
     Direction(Rounding),
     /// `.rs`: the magnitude plus so many given bits below the last bit that is kept, then truncated.
     Random,
@@ -322,6 +348,9 @@ impl PackedConversion {
 
     /// One value converted, with its random bits and their number.
     pub fn convert(&self, profile: &Profile, bits: u64, random: (u64, u32)) -> u64 {
+        if self.to == Element::PowerOfTwo {
+            return self.power_of_two(bits);
+        }
         let fields = self.to.fields();
         let signed = |negative: bool, magnitude: u64| match negative {
             true if self.relu => 0,
@@ -344,6 +373,23 @@ impl PackedConversion {
                 };
                 signed(negative, if magnitude > self.to.largest_finite() { overflow } else { magnitude })
             }
+        }
+    }
+
+    /// One value as a power of two. Its sign is left out, and what is less than the smallest becomes it, zero too: so the
+    /// CUDA Math API says of `__nv_cvt_float_to_e8m0`, which is this instruction; PTX does not, and no GPU was asked.
+    fn power_of_two(&self, bits: u64) -> u64 {
+        let largest = self.to.largest_finite() as i32;
+        let up = self.rounding == ConversionRounding::Direction(Rounding::Up);
+        let code = match self.from.unpack(bits) {
+            Unpacked::Nan { .. } => return POWER_NAN,
+            Unpacked::Zero { .. } => 0,
+            Unpacked::Infinite { .. } => largest + 1,
+            Unpacked::Finite(number) => ExactNumber::from(number).power_of_two(up) + POWER_BIAS,
+        };
+        match code > largest && !self.satfinite {
+            true => self.to.overflow(),
+            false => code.clamp(0, largest) as u64,
         }
     }
 }

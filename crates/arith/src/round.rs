@@ -246,6 +246,14 @@ impl ExactNumber {
         ExactNumber { quantum, ..self }.round(wide, rounding).bits & wide.magnitude_mask()
     }
 
+    /// The exponent of the power of two that its magnitude is rounded to: the one above it, or the one below. Of a number
+    /// that is not zero.
+    pub(crate) const fn power_of_two(self, up: bool) -> i32 {
+        let below = self.quantum + 127 - self.significand.leading_zeros() as i32;
+        let is_exact = self.significand.is_power_of_two() && !self.sticky;
+        below + (up && !is_exact) as i32
+    }
+
     /// The number with `bits` of `count` bits added to its magnitude below the last bit that the format keeps of it.
     pub(crate) fn plus_random(self, format: Format, (bits, count): (u64, u32)) -> ExactNumber {
         let leading = self.quantum + 127 - self.significand.leading_zeros() as i32;

@@ -166,6 +166,67 @@ fn from_narrow_formats() {
     }
 }
 
+/// Powers of two: every bf16, f32s at and beside every power and its double, and the values on which nothing but NVIDIA's
+/// library says a word (`__nv_cvt_float_to_e8m0`): a sign, zero, what is less than 2^-127.
+#[test]
+fn powers_of_two() {
+    let powers = Element::PowerOfTwo;
+    for (rounding, satfinite) in
+        [(Rounding::TowardZero, true), (Rounding::TowardZero, false), (Rounding::Up, true), (Rounding::Up, false)]
+    {
+        for from in [Format::F32, Format::BF16] {
+            let to_power = PackedConversion {
+                to: powers,
+                from: Element::Float(from),
+                count: 2,
+                rounding: ConversionRounding::Direction(rounding),
+                satfinite,
+                relu: false,
+            };
+            let flag = if satfinite { ".satfinite" } else { "" };
+            let source = if from == Format::F32 { "f32" } else { "bf16x2" };
+            let judge =
+                Conversion::read(&format!("cvt.{}{flag}.ue8m0x2.{source}", rounding.name())).expect("a spelling");
+            let all: Vec<u64> = match from {
+                Format::BF16 => (0..=0xffff).collect(),
+                _ => inputs(&magnitudes(8, 0, 0x100)[2..]),
+            };
+            for bits in all {
+                check(&judge, &to_power, bits, (0, 16));
+            }
+        }
+    }
+    let from_f32 = |rounding, satfinite, bits| {
+        let rounding = ConversionRounding::Direction(rounding);
+        let from = Element::Float(Format::F32);
+        let to_power = PackedConversion { to: powers, from, count: 2, rounding, satfinite, relu: false };
+        to_power.convert(&Profile::NVIDIA, bits, (0, 0))
+    };
+    // 3, -3, +0, -0, the smallest subnormal, 2^-127 and the next, the largest, infinity, NaN.
+    let inputs =
+        [0x4040_0000, 0xc040_0000, 0, 0x8000_0000, 1, 0x0040_0000, 0x0040_0001, 0x7f7f_ffff, 0xff80_0000, 0xffc0_0001];
+    let all = |rounding, satfinite| inputs.map(|bits| from_f32(rounding, satfinite, bits));
+    assert_eq!(all(Rounding::TowardZero, true), [0x80, 0x80, 0, 0, 0, 0, 0, 0xfe, 0xfe, 0xff]);
+    assert_eq!(all(Rounding::Up, true), [0x81, 0x81, 0, 0, 0, 0, 1, 0xfe, 0xfe, 0xff]);
+    assert_eq!(all(Rounding::Up, false), [0x81, 0x81, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff]);
+    let widen = PackedConversion {
+        to: Element::Float(Format::BF16),
+        from: powers,
+        count: 2,
+        rounding: ConversionRounding::Direction(Rounding::NearestEven),
+        satfinite: false,
+        relu: false,
+    };
+    for code in 0..0x100_u64 {
+        let expected = match code {
+            0 => 0x0040,
+            0xff => 0x7fff,
+            _ => code << 7,
+        };
+        assert_eq!(widen.evaluate(&Profile::NVIDIA, &[code << 8 | 0x7f], 0), expected << 16 | 0x3f80);
+    }
+}
+
 /// Where the random bits of each value lie: PTX ISA, `cvt`, `rbits`.
 #[test]
 fn places_of_random_bits() {

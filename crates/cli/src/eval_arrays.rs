@@ -81,8 +81,8 @@ impl ValueType {
         };
         let component: &[&str] = match element {
             Element::Float(format) => component_types(format),
-            Element::Narrow(_) if element.stride() == 8 => &["u1"],
-            Element::Narrow(_) => &[],
+            _ if element.stride() == 8 => &["u1"],
+            _ => &[],
         };
         let name = format!("{count} × {}", element.name());
         ValueType { name, bits, elements: 1, whole, component, components: count }

@@ -57,7 +57,7 @@ fn types(element: Element) -> &'static [&'static str] {
         Element::Float(Format::F64) => &["f8", "u8"],
         // TF32 has the registers of f32.
         Element::Float(_) => &["f4", "u4"],
-        Element::Narrow(_) => &["u1", "V1"],
+        Element::Narrow(_) | Element::PowerOfTwo => &["u1", "V1"],
     }
 }
 

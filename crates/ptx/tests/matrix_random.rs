@@ -27,6 +27,7 @@ impl Random<'_> {
             Element::Float(Format::TF32) => (8, 23),
             Element::Float(format) => (format.exp_bits(), format.frac_bits()),
             Element::Narrow(format) => (format.fields().exp_bits(), format.fields().frac_bits()),
+            Element::PowerOfTwo => unreachable!("a scale is no factor"),
         };
         let all = (1u64 << exponent) - 1;
         let spread = self.random.next_bits();

@@ -1,15 +1,15 @@
 //! Conversions from and to formats of eight bits and fewer, and with random bits: PTX `cvt`, evaluated and explained.
 
-use roundonce_arith::{ConversionRounding, Element, Format, PackedConversion, Profile, widen};
+use roundonce_arith::{ConversionRounding, Element, Format, PackedConversion, Profile};
 use roundonce_isa::{Finding, Form, Table, hex_bits, parse_value, shortest_decimal, split_spelling};
-use roundonce_ptx::conversions::{self, FORMS, packed_conversion};
+use roundonce_ptx::conversions::{self, FORMS, NOT_RUN, packed_conversion};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
 use crate::bits::{NotBits, parse_bits};
-use crate::{Target, fault};
+use crate::{NOT_COMPUTED, Target, fault};
 
-static TABLE: Table<()> = Table::new(&[FORMS]);
+static TABLE: Table<()> = Table::new(&[FORMS, NOT_RUN]);
 
 /// A conversion, ready to be evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +57,15 @@ pub fn is_conversion(spelling: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// A finding that says what is wrong with the spelling, or what lacks it, and the rule.
+/// A finding that says what is wrong with the spelling, or what lacks it, and the rule; [`NOT_COMPUTED`] for one of which
+/// no document says all.
 pub fn instruction(spelling: &str, target: &Target) -> Result<Conversion, Finding> {
     let (name, sm) = crate::spelled_target(spelling, target)?;
     let (form, _) = TABLE.find(name, sm, target.ptx)?;
+    if NOT_RUN.contains(form) {
+        let message = format!("`{name}` is not computed: {}", form.note);
+        return Err(fault(NOT_COMPUTED, message).rule(form.source));
+    }
     let meaning = packed_conversion(name);
     let meaning = meaning.ok_or_else(|| fault("FORM0001", format!("`{name}` names no two types")))?;
     Ok(Conversion { form, meaning })
@@ -160,10 +165,10 @@ impl Conversion {
         let step = |index: usize| {
             let random = meaning.random_bits(index, operands.random);
             let result = meaning.convert(profile, values[index], random);
-            let magnitude = |element, bits| wide(element, bits) & Format::F64.magnitude_mask();
+            let magnitude = |element: Element, bits| element.widened(bits) & Format::F64.magnitude_mask();
             let (from, to) = (magnitude(meaning.from, values[index]), magnitude(meaning.to, result));
-            let is_negative = Format::F64.is_negative(wide(meaning.from, values[index]));
-            let is_largest = result & (meaning.to.sign_mask() - 1) == meaning.to.largest_finite();
+            let is_negative = Format::F64.is_negative(meaning.from.widened(values[index]));
+            let is_largest = result & !meaning.to.sign_mask() == meaning.to.largest_finite();
             ConversionStep {
                 operand: show(meaning.from, values[index]),
                 random: (meaning.rounding == ConversionRounding::Random).then(|| hex_bits(random.1, random.0)),
@@ -206,19 +211,11 @@ fn packed_bits(text: &str, width: u32) -> Result<u64, String> {
     })
 }
 
-/// A value as f64, which holds it.
-fn wide(element: Element, bits: u64) -> u64 {
-    match element {
-        Element::Float(format) => widen(format, Format::F64, bits),
-        Element::Narrow(format) => format.widen(Format::F64, bits),
-    }
-}
-
 /// A value of an element, in hexadecimal and decimal.
 fn show(element: Element, bits: u64) -> Shown {
     let value = match element {
         Element::Float(format) => shortest_decimal(format, bits),
-        Element::Narrow(format) => shortest_decimal(Format::F32, format.widen(Format::F32, bits)),
+        _ => shortest_decimal(Format::F32, element.widened_to(Format::F32, bits)),
     };
     Shown { ty: element.name(), bits: hex_bits(element.width(), bits), value }
 }

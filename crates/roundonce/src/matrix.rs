@@ -182,6 +182,7 @@ fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, boo
                 let number = parse_narrow(format, text).ok_or_else(|| format!("`{text}` is no {}", format.name()))?;
                 (number.bits, number.exact)
             }
+            Element::PowerOfTwo => return Err(format!("{} is a type of scales, and of no element", element.name())),
         };
         exact &= is_exact;
         Ok(bits)

@@ -2,8 +2,8 @@
 //! they compute is held against a judge in `crates/arith/tests/narrow.rs` and `crates/exec/tests/forms`.
 
 use roundonce::conversion::{instruction, is_conversion};
-use roundonce::ptx::conversions::FORMS;
-use roundonce::{Batch, Profile, Target};
+use roundonce::ptx::conversions::{FORMS, NOT_RUN};
+use roundonce::{Batch, NOT_COMPUTED, Profile, Target};
 
 #[test]
 fn every_spelling_has_an_answer() {
@@ -31,7 +31,17 @@ fn every_spelling_has_an_answer() {
         count += 1;
     }
     // sm_89 and sm_90 share 12 spellings.
-    assert_eq!(count, 108 + 12);
+    assert_eq!(count, 117 + 12);
+}
+
+#[test]
+fn what_no_document_says_is_refused_by_name() {
+    for (spelling, _) in NOT_RUN.iter().flat_map(|form| form.spelled()) {
+        assert!(is_conversion(&spelling), "{spelling}");
+        let finding = instruction(&spelling, &Target::default()).expect_err("not computed");
+        assert_eq!(finding.code, NOT_COMPUTED);
+        assert!(finding.message.starts_with(&format!("`{spelling}` is not computed: ")), "{finding}");
+    }
 }
 
 #[test]

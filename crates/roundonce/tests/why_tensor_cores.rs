@@ -24,7 +24,7 @@ fn random(source: &mut SplitMix64, element: Element, count: usize) -> (Vec<u64>,
         let bias = element.one() >> below >> fraction;
         // Sums of few bits would be exact: such numbers are spread over all exponents.
         let exponent = match element {
-            Element::Narrow(_) => 1 + source.next_bits() % (2 * bias),
+            Element::Narrow(_) | Element::PowerOfTwo => 1 + source.next_bits() % (2 * bias),
             Element::Float(_) => bias - u64::from(bits.leading_zeros().min(4)),
         };
         let sign = bits & 1;

@@ -18,12 +18,16 @@ pub struct Numbers {
     largest: u64,
     infinity: Option<u64>,
     nan: Option<u64>,
+    /// Powers of two alone, without a sign: 2^(bits - 127).
+    is_power: bool,
 }
 
 impl Numbers {
     /// The format of a name in a spelling: `f32`, `e4m3`.
     fn named(name: &str) -> Option<Numbers> {
+        let is_power = name == "ue8m0";
         let (exponent_bits, fraction_bits, largest, infinity, nan) = match name {
+            "ue8m0" => (8, 0, 0xfe, None, Some(0xff)),
             "f32" => (8, 23, 0x7f7f_ffff, Some(0x7f80_0000), Some(0x7fff_ffff)),
             "f16" => (5, 10, 0x7bff, Some(0x7c00), Some(0x7fff)),
             "bf16" => (8, 7, 0x7f7f, Some(0x7f80), Some(0x7fff)),
@@ -34,12 +38,12 @@ impl Numbers {
             "e2m1" => (2, 1, 0x7, None, None),
             _ => return None,
         };
-        Some(Numbers { exponent_bits, fraction_bits, largest, infinity, nan })
+        Some(Numbers { exponent_bits, fraction_bits, largest, infinity, nan, is_power })
     }
 
     /// Bits of a value.
     pub fn width(&self) -> u32 {
-        1 + self.exponent_bits + self.fraction_bits
+        u32::from(!self.is_power) + self.exponent_bits + self.fraction_bits
     }
 
     /// Bits from one packed value to the next.
@@ -48,11 +52,14 @@ impl Numbers {
     }
 
     fn sign(&self) -> u64 {
-        1 << (self.width() - 1)
+        1 << (self.exponent_bits + self.fraction_bits)
     }
 
     /// In units.
     fn magnitude(&self, bits: u64) -> BigUint {
+        if self.is_power {
+            return BigUint::from(1_u32) << (UNIT + bits as i32 - 127);
+        }
         let bias = (1 << (self.exponent_bits - 1)) - 1;
         let exponent = (bits >> self.fraction_bits) as i32;
         let fraction = bits & ((1 << self.fraction_bits) - 1);
@@ -67,6 +74,8 @@ impl Numbers {
 enum Choice {
     Nearest,
     TowardZero,
+    /// Of magnitudes: away from zero.
+    Up,
     Random,
 }
 
@@ -98,6 +107,7 @@ impl Conversion {
             match word {
                 "rn" => choice = Some(Choice::Nearest),
                 "rz" => choice = Some(Choice::TowardZero),
+                "rp" => choice = Some(Choice::Up),
                 "rs" => choice = Some(Choice::Random),
                 "satfinite" => satfinite = true,
                 "relu" => relu = true,
@@ -183,16 +193,21 @@ impl Conversion {
             false if self.satfinite => self.to.largest,
             false => self.to.infinity.or(self.to.nan).unwrap_or(self.to.largest),
         };
-        found | if negative { self.to.sign() } else { 0 }
+        found | if negative && !self.to.is_power { self.to.sign() } else { 0 }
     }
 
     /// The place in the list.
     fn place(&self, exact: &BigUint, random: u64, count: u32) -> usize {
+        // Powers of two begin above zero; what is less than the first becomes it (CUDA Math API, `__nv_cvt_float_to_e8m0`).
+        if exact < &self.places[0] {
+            return 0;
+        }
         let below = |value: &BigUint| self.places.partition_point(|known| known <= value) - 1;
         let at = below(exact);
         let (Some(low), Some(high)) = (self.places.get(at), self.places.get(at + 1)) else { return at };
         match self.choice {
             Choice::TowardZero => at,
+            Choice::Up => at + usize::from(exact > low),
             Choice::Random => below(&(exact + (((high - low) * random) >> count))),
             Choice::Nearest => {
                 let (down, up) = (exact - low, high - exact);

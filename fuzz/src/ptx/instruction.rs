@@ -45,7 +45,7 @@ fn spelled() -> &'static [Spelled] {
                 let bits = |element| match element {
                     Element::Float(format) => format.width(),
                     Element::Narrow(narrow) if narrow.name() == "e2m1" => 4,
-                    Element::Narrow(_) => 8,
+                    Element::Narrow(_) | Element::PowerOfTwo => 8,
                 };
                 let d = format!("=.b{}", conversion.count * bits(conversion.to));
                 let a = match conversion.from {

@@ -3,7 +3,7 @@
 use super::statement::Inst;
 use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
-use crate::conversions::{FORMS, is_conversion, packed_conversion};
+use crate::conversions::{FORMS, NOT_RUN, is_conversion, packed_conversion};
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{ConversionRounding, Format, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
@@ -241,9 +241,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// The formats of eight bits and fewer, and random bits.
     fn cvt_narrow(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        if let Some(form) = NOT_RUN.iter().find(|form| form.effects("cvt", inst.modifiers).is_ok()) {
+            return Err(self.unsupported(format!("`{}` ({})", inst.spelling, form.note)));
+        }
         let conversion = packed_conversion(&inst.spelling);
         let right = FORMS.iter().any(|form| form.effects("cvt", inst.modifiers).is_ok());
-        let Some(conversion) = conversion.filter(|_| right) else { return Err(self.refuse(inst)) };
+        let Some(conversion) = conversion.filter(|_| right) else {
+            return Err(self.malformed(format!("`{}` is no conversion of PTX", inst.spelling)));
+        };
         let bits = |bits: u32| Type { kind: ScalarKind::Bits, bits, components: 1 };
         let mut args = [Operand::ZERO; 5];
         let written = match conversion.operand_count() {

@@ -4,8 +4,7 @@ use super::Check;
 use super::integer_mad::wrong;
 use super::operands::{Immediate, Wanted};
 use crate::ast::Instruction;
-use crate::conversions::{FORMS, packed_conversion};
-use roundonce_arith::{Element, Format};
+use crate::conversions::{FORMS, NOT_RUN, registers};
 use roundonce_isa::{Finding, Form, Mismatch};
 
 impl<'a> Check<'_, 'a> {
@@ -18,7 +17,7 @@ impl<'a> Check<'_, 'a> {
                 written.push(word);
             }
         }
-        let matched: Vec<_> = FORMS.iter().map(|form| (form, form.effects("cvt", &written))).collect();
+        let matched: Vec<_> = FORMS.iter().chain(NOT_RUN).map(|form| (form, form.effects("cvt", &written))).collect();
         let right: Vec<&'static Form<()>> =
             matched.iter().filter(|(_, result)| result.is_ok()).map(|(form, _)| *form).collect();
         if let Some(form) = right.iter().find(|form| self.passes(&form.gate, self.target)).or(right.last()) {
@@ -41,34 +40,27 @@ impl<'a> Check<'_, 'a> {
     }
 
     fn conversion_operands(&mut self, instruction: &Instruction<'a>, form: &'static Form<()>) {
-        let Some(conversion) = packed_conversion(&instruction.spelling(self.module)) else { return };
-        let types = |element: Element, count: u32| -> &'static [&'static str] {
-            match (element, element.stride() * count) {
-                (Element::Float(Format::F32), _) => &[".f32", ".b32"],
-                (Element::Float(Format::F16), _) => &[".f16x2", ".b32"],
-                (_, 8) => &[".b8"],
-                (_, 16) => &[".b16"],
-                _ => &[".b32"],
-            }
+        let written = self.module.modifiers(instruction.modifiers);
+        let types: Vec<_> = written.iter().filter_map(|word| registers(word)).collect();
+        let &[to, from] = types.as_slice() else { return };
+        let floats = if written.contains(&".f32") { Immediate::Floating } else { Immediate::None };
+        let place = |name| match name {
+            "d" => Wanted::plain(name, to, Immediate::None, form.source),
+            "scale" => Wanted::plain(name, &[".b16"], Immediate::None, form.source),
+            "rbits" => Wanted::plain(name, &[".b32"], Immediate::None, form.source),
+            _ => Wanted::plain(name, from, floats, form.source),
         };
-        let (to, from) = (types(conversion.to, conversion.count), types(conversion.from, conversion.count));
-        let place = |name, types, immediate| Wanted::plain(name, types, immediate, form.source);
-        let floats = if conversion.has_separate_operands() { Immediate::Floating } else { Immediate::None };
-        let mut places = vec![place("d", to, Immediate::None)];
-        match (conversion.has_separate_operands(), conversion.count) {
-            (false, _) => places.push(place("a", from, floats)),
-            (true, 2) => places.extend([place("a", from, floats), place("b", from, floats)]),
-            (true, _) => places.push(place("{a, b, e, f}", from, floats)),
-        }
-        if form.operands.ends_with("rbits") {
-            places.push(place("rbits", &[".b32"], Immediate::None));
-        }
+        const FOUR: &str = "{a, b, e, f}";
+        let places: Vec<Wanted> = match form.operands.split_once(FOUR) {
+            Some(_) => ["d", FOUR, "rbits"].map(place).into(),
+            None => form.operands.split(", ").map(place).collect(),
+        };
         let operands = self.module.operands(instruction.operands);
         self.count(instruction, places.len(), form.operands, form.source);
         for (index, (operand, wanted)) in operands.iter().zip(&places).enumerate() {
             match index {
                 0 => self.destination(operand, wanted),
-                _ if wanted.name.starts_with('{') => self.vector(operand, wanted, conversion.count as usize),
+                _ if wanted.name == FOUR => self.vector(operand, wanted, 4),
                 _ => self.source(operand, wanted),
             }
         }

@@ -15,6 +15,7 @@ fn kind(element: Element) -> Kind {
         Element::Narrow(NarrowFormat::E4M3) => Kind::E4m3,
         Element::Narrow(NarrowFormat::E5M2) => Kind::Ieee(layout(NarrowFormat::E5M2.fields())),
         Element::Narrow(format) => Kind::Finite(layout(format.fields())),
+        Element::PowerOfTwo => Kind::Ue8m0,
     }
 }
 

@@ -159,6 +159,8 @@ pub(super) fn in_element(format: Format, element: Element, bits: u64) -> Option<
             };
             (own.widen(format, narrow) == bits).then_some(narrow)
         }
+        // A scale, and no element.
+        Element::PowerOfTwo => None,
     }
 }
 

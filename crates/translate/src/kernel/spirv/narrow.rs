@@ -59,6 +59,9 @@ impl Body<'_> {
 
     /// Several values from one format to another.
     pub(super) fn convert_packed(&mut self, d: Reg, conversion: &PackedConversion, args: &[Operand; 5]) -> Result {
+        if [conversion.from, conversion.to].contains(&Element::PowerOfTwo) {
+            return Err(format!("a conversion with {}", Element::PowerOfTwo.name()));
+        }
         self.mode(F64);
         let held = Ty::of(Width::holding(conversion.operand_bits()));
         let random = self.read_as(args[4], U32);
