@@ -83,6 +83,11 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
             return finding;
         }
+        if conversion::is_conversion(name) || matrix::is_matrix(name) || integer::is_integer(name) {
+            let message =
+                format!("`{spelling}` is no multiply-add, sum or product of floats, which alone is taken here");
+            return fault(NOT_COMPUTED, message).help("`roundonce eval` and `explain` compute it");
+        }
         let message = format!("`{spelling}` is not computed alone: it is no multiply-add, sum or product of floats");
         fault(NOT_COMPUTED, message).help("`run` computes a kernel with it; `roundonce forms` lists what stands alone")
     })

@@ -82,14 +82,14 @@ impl Wanted {
     }
 
     fn expected(&self) -> String {
-        match self.immediate {
-            Immediate::Floating => format!("{} or a floating constant", self.registers()),
-            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
-                format!("{} or an integer constant", self.registers())
-            }
-            Immediate::Byte => format!("{} or an integer constant from 0 to 255", self.registers()),
-            Immediate::None => self.registers(),
-        }
+        let constant = match self.immediate {
+            Immediate::Floating => "a floating constant",
+            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => "an integer constant",
+            Immediate::Byte => "an integer constant from 0 to 255",
+            Immediate::None => return self.registers(),
+        };
+        // Some places take a constant alone.
+        if self.types.is_empty() { constant.to_owned() } else { format!("{} or {constant}", self.registers()) }
     }
 }
 

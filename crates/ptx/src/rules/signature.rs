@@ -149,14 +149,11 @@ impl<'a> Check<'_, 'a> {
         let opcode = instruction.opcode;
         let name = instruction.spelling(self.module);
         let place = self.spelling_span(instruction).place();
-        let missing: Vec<&str> = misfits
-            .iter()
-            .filter_map(|(_, misfit)| match misfit {
-                Misfit::Missing(slot) => Some(slot.choices.iter().copied()),
-                _ => None,
-            })
-            .flatten()
-            .collect();
+        let mut missing: Vec<&str> = Vec::new();
+        for (_, misfit) in misfits {
+            let Misfit::Missing(slot) = misfit else { continue };
+            missing.extend(slot.choices.iter().filter(|choice| !missing.contains(choice)).collect::<Vec<_>>());
+        }
         let of_types = || misfits.iter().filter(|(_, misfit)| **misfit != Misfit::Types).map(|(row, _)| *row);
         let other = misfits.iter().find(|(_, misfit)| **misfit != Misfit::Types);
         let expected = spellings(opcode, of_types());
@@ -176,12 +173,15 @@ impl<'a> Check<'_, 'a> {
                 Finding::error("PTX0023", place, format!("`{name}`: `{word}` is not allowed, expected {expected}"))
             }
             _ => {
-                let types: String =
-                    self.module.modifiers(instruction.modifiers).iter().copied().filter(|word| is_type(word)).collect();
-                let found = if types.is_empty() {
-                    "no type is written".to_owned()
-                } else {
-                    format!("`{types}` are no types of `{opcode}`")
+                let written = plain(self.module.modifiers(instruction.modifiers));
+                let is_known = |word: &str| {
+                    misfits.iter().any(|(row, _)| row.slots.iter().any(|slot| slot.choices.contains(&word)))
+                };
+                let types: String = written.iter().copied().filter(|word| is_type(word)).collect();
+                let found = match written.iter().find(|word| !is_type(word) && !is_known(word)) {
+                    Some(word) => format!("`{word}` is neither a type nor a modifier of `{opcode}`"),
+                    None if types.is_empty() => "no type is written".to_owned(),
+                    None => format!("`{types}` are no types of `{opcode}`"),
                 };
                 let all = spellings(opcode, misfits.iter().map(|(row, _)| *row));
                 Finding::error("PTX0021", place, format!("{found}: expected one of {all}"))
