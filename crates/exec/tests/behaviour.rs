@@ -180,6 +180,71 @@ fn a_matrix_that_some_lanes_never_multiply() {
     }
 }
 
+/// `wgmma` is four warps': what they meet at again is one instruction, and fewer are an error with its place.
+#[test]
+fn a_matrix_that_some_warps_never_multiply() {
+    let multiply =
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f2,%f3,%f4,%f5}, {%r1,%r1,%r1,%r1}, %rd4, 0, 1, 1;";
+    let text = |body: &str| {
+        let body = body.replace("MULTIPLY", multiply);
+        module(&format!("mov.u64 %rd4, 0;\n{body}\nst.global.f32 [%rd3], %f2;"))
+            .replace(".version 7.8", ".version 8.0")
+            .replace("sm_80", "sm_90a")
+    };
+    for &engine in Engine::native().iter().chain(&[Engine::Interpreter]) {
+        let run = |body: &str, threads: u32| {
+            run_module(&text(body), 256, 1, threads, Options { engine, ..Options::default() })
+        };
+        for (body, threads, parts) in [
+            ("MULTIPLY", 32, &["needs all 128 threads of a warpgroup", "32 are here", "line 12"][..]),
+            ("MULTIPLY", 160, &["needs all 128 threads", "32 are here", "line 12"]),
+            ("setp.ge.u32 %p1, %r1, 32;\n@%p1 exit;\nMULTIPLY", 128, &["needs all 128 threads", "32 are here"]),
+            (
+                "setp.lt.u32 %p1, %r1, 32;\n@%p1 MULTIPLY\nbar.sync 0;",
+                128,
+                &["32 threads wait for lanes of their warpgroup"],
+            ),
+        ] {
+            let error = run(body, threads).unwrap_err();
+            assert_eq!(error.kind, FaultKind::Deadlock, "{error}");
+            for part in parts {
+                assert!(error.to_string().contains(part), "{part}: {error}");
+            }
+        }
+        for body in [
+            "MULTIPLY",
+            "setp.lt.u32 %p1, %r1, 64;\n@%p1 bra A;\nadd.u32 %r6, %r1, 1;\nA: MULTIPLY",
+            "setp.ge.u32 %p1, %r1, 128;\n@%p1 bra A;\nMULTIPLY\nA:",
+        ] {
+            assert!(run(body, 256).is_ok(), "{body}: {:?}", run(body, 256).err());
+        }
+    }
+}
+
+/// Selectors of scales out of their range are undefined: an error where a register has them.
+#[test]
+fn selectors_without_scales() {
+    let body = "mov.u32 %r6, 0x38383838; mov.u32 %r7, 0x7f7f7f7f; mov.b16 %h1, BYTE; mov.b16 %h2, THREAD;\n\
+                mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 \
+                {%f2,%f3,%f4,%f5}, {%r6,%r6,%r6,%r6}, {%r6,%r6}, {%f1,%f1,%f1,%f1}, %r7, {%h1, %h2}, %r7, {0, 0};\n\
+                st.global.f32 [%rd3], %f2;";
+    let run = |byte: &str, thread: &str| {
+        let text = module(&body.replace("BYTE", byte).replace("THREAD", thread))
+            .replace(".version 7.8", ".version 8.7")
+            .replace("sm_80", "sm_120a")
+            .replace(".reg .pred", ".reg .b16 %h<9>; .reg .pred");
+        run_module(&text, 32, 1, 32, Options::default())
+    };
+    assert!(run("3", "1").is_ok(), "{:?}", run("3", "1").err());
+    for (byte, thread) in [("4", "0"), ("0", "2"), ("5", "3")] {
+        let error = run(byte, thread).unwrap_err();
+        assert_eq!(error.kind, FaultKind::Access);
+        for part in [&format!("no scales of a with the selectors {{{byte}, {thread}}}"), "line 12"] {
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
+    }
+}
+
 #[test]
 fn lanes_that_wait_for_each_other_without_a_barrier() {
     // Thread 0 waits for a flag that thread 1 sets: a spinning thread lets others continue.

@@ -73,6 +73,8 @@ pub struct MatrixMultiply {
     pub name: String,
     /// One element of d.
     pub dot: Dot,
+    /// Neighbouring warps that execute it together, each its own rows: 1, or the 4 of a warpgroup.
+    pub warps: usize,
     /// Products of matrices that are computed at once, each as large as the others.
     pub count: usize,
     /// Rows of a, c and d.
@@ -96,6 +98,13 @@ impl MatrixMultiply {
     pub fn sizes(&self) -> [usize; 3] {
         let k = self.dot.k as usize;
         [self.count * self.m * k, self.count * self.n * k, self.count * self.m * self.n]
+    }
+
+    /// Whether a byte and a thread are selectors of a's scales, or of b's: as many bytes as a line has scales, from a
+    /// multiple of them on, and a thread that holds any (PTX ISA, "Block scaling for mma.sync").
+    pub fn has_selectors(&self, matrix: usize, byte: u64, thread: u64) -> bool {
+        let Some(fragments) = &self.scales else { return false };
+        byte < 4 && byte.is_multiple_of(self.dot.scales() as u64) && thread < fragments[matrix].lanes.len() as u64
     }
 
     /// Whether its parts fit each other.

@@ -146,6 +146,14 @@ impl Gate {
     pub const fn since(version: Version, target: u32) -> Gate {
         Gate::of(Range::new(version), Range::new(target), Variants::All)
     }
+    /// The lowest target that has it.
+    pub fn first_target(&self) -> u32 {
+        let of_variants = match self.variants {
+            Variants::SpecificOf(numbers) | Variants::Architecture(numbers) => numbers.iter().copied().min(),
+            Variants::All | Variants::Specific => None,
+        };
+        self.target.first.max(of_variants.unwrap_or(0))
+    }
     /// A gate of declared needs alone.
     pub const fn needs(needs: &'static [&'static str]) -> Gate {
         Gate { version: Range::new(Version(0, 0)), target: Range::new(0), variants: Variants::All, needs }

@@ -33,7 +33,6 @@ pub use outline::outline;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{
-    Contraction, Options, RULES, Report, check, check_text, contractions, first_version, matrix_gates, report_text,
-    targets,
+    Contraction, Options, RULES, Report, check, check_text, contractions, first_version, report_text, targets,
 };
 pub use vocabulary::{OpcodeText, directives, next_modifiers, opcode_text, opcodes};

@@ -12,12 +12,15 @@
 
 mod accepted;
 mod fragment;
+mod rows;
 mod spelling;
 mod table;
 mod tensor_memory;
 
 pub(crate) use accepted::{ACCEPTED, AcceptedRow, SHORT};
 pub(crate) use fragment::Matrix;
+pub use rows::matrix_gates;
+pub(crate) use rows::{Class, Misfit, matches, rows_of, why_none};
 pub use spelling::{Family, Layout, MatrixInstruction};
 pub use table::{Evidence, MatrixRow, Operands, ROWS, Refusal, Shapes, Unit, UnitRow};
 pub(crate) use tensor_memory::TENSOR_MEMORY;

@@ -25,7 +25,6 @@ mod signature;
 
 pub use codes::RULES;
 pub use determinacy::{Contraction, contractions};
-pub use matrix::matrix_gates;
 pub use module::{first_version, targets};
 pub(crate) use names::is_special;
 pub(crate) use signature::plain as plain_modifiers;

@@ -109,7 +109,13 @@ impl Interpreter<'_> {
             let lanes = split.mask.count();
             let what = match split.blocked_on {
                 Some(BlockedOn::Barrier { id, .. }) => format!("{lanes} threads wait at barrier {id}, {place}"),
-                _ => format!("{lanes} threads wait for lanes of their warp, {place}"),
+                _ => {
+                    let is_group = inst.is_some_and(
+                        |inst| matches!(inst.op, Op::MultiplyMatrices { multiply, .. } if multiply.warps > 1),
+                    );
+                    let unit = if is_group { "warpgroup" } else { "warp" };
+                    format!("{lanes} threads wait for lanes of their {unit}, {place}")
+                }
             };
             places.push(what);
             if first.is_none() {

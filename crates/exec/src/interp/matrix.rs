@@ -22,6 +22,15 @@ impl Interpreter<'_> {
             );
             return Err(Fault::at(FaultKind::Deadlock, warp.start + warp.here.trailing_zeros() as usize, message));
         }
+        if let Some(warp) = warps.iter().find(|warp| self.warpgroup(op, warp).any(|(_, here)| here != u32::MAX)) {
+            let here: u32 = self.warpgroup(op, warp).map(|(_, here)| here.count_ones()).sum();
+            let (name, all) = (&op.name, 32 * op.warps);
+            let message = format!(
+                "`{name}` needs all {all} threads of a warpgroup, and {here} are here: the others went another way, have \
+                 ended or were never started"
+            );
+            return Err(Fault::at(FaultKind::Deadlock, warp.start, message));
+        }
         let [size_a, size_b, size_d] = op.sizes();
         // What every warp reads comes before what any writes.
         let mut columns = vec![Vec::new(); d.len()];
@@ -29,7 +38,7 @@ impl Interpreter<'_> {
             let a = self.gathered(&op.a, a, warp.start, size_a);
             let b = self.gathered(&op.b, b, warp.start, size_b);
             let c = self.gathered(&op.c, c, warp.start, size_d);
-            let scales = self.scales(op, scales, warp.start);
+            let scales = self.scales(op, scales, warp.start)?;
             let mut product = vec![0; size_d];
             multiply(op, &self.code.profile, [&a, &b, &c], [&scales[0], &scales[1]], &mut product);
             let in_register = op.d.in_register();
@@ -66,20 +75,29 @@ impl Interpreter<'_> {
     }
 
     /// The scales of a's rows and of b's columns.
-    fn scales(&self, op: &MatrixMultiply, operands: Option<&[ScaleOperand; 2]>, start: usize) -> [Vec<u64>; 2] {
-        let (Some(operands), Some(fragments)) = (operands, &op.scales) else { return [Vec::new(), Vec::new()] };
+    fn scales(
+        &self,
+        op: &MatrixMultiply,
+        operands: Option<&[ScaleOperand; 2]>,
+        start: usize,
+    ) -> Outcome<[Vec<u64>; 2]> {
+        let mut scales = [Vec::new(), Vec::new()];
+        let (Some(operands), Some(fragments)) = (operands, &op.scales) else { return Ok(scales) };
         let value = |operand, width, lane| self.files.lane(operand, width, start + lane, self.geometry);
-        [0, 1].map(|matrix| {
-            let (operand, lanes) = (&operands[matrix], &fragments[matrix].lanes);
+        for (matrix, scales) in scales.iter_mut().enumerate() {
+            let operand = &operands[matrix];
             // The selectors are the same in all lanes.
-            let [first, thread] =
-                [operand.byte, operand.thread].map(|selector| value(selector, Width::B16, 0) as usize);
-            let lanes = &lanes[thread % lanes.len()];
-            let bytes = lanes.iter().flat_map(|&lane| {
+            let [first, thread] = [operand.byte, operand.thread].map(|selector| value(selector, Width::B16, 0));
+            if !op.has_selectors(matrix, first, thread) {
+                let (name, of) = (&op.name, ["a", "b"][matrix]);
+                let message = format!("`{name}` has no scales of {of} with the selectors {{{first}, {thread}}}");
+                return Err(Fault::at(FaultKind::Access, start, message));
+            }
+            for &lane in &fragments[matrix].lanes[thread as usize] {
                 let data = value(operand.data, Width::B32, usize::from(lane));
-                (0..op.dot.scales()).map(move |byte| data >> (8 * ((first + byte) % 4)) & 0xff)
-            });
-            bytes.collect()
-        })
+                scales.extend((first..).take(op.dot.scales()).map(|byte| data >> (8 * byte) & 0xff));
+            }
+        }
+        Ok(scales)
     }
 }

@@ -7,7 +7,7 @@ use super::register::Lane;
 use super::split::{BlockedOn, Split, StepOutcome};
 use crate::scalar::{MinMax, int_op, min_max, shuffle_source};
 use roundonce_arith::Format;
-use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
+use roundonce_ir::{MatrixMultiply, Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
 
 /// A warp with active lanes.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +44,24 @@ impl Interpreter<'_> {
         warps
     }
 
+    /// The warps of a warp's group that execute an operation together: their live lanes and the active ones. Of a
+    /// block too small for the group the last are empty.
+    pub(super) fn warpgroup(&self, op: &MatrixMultiply, warp: &Warp) -> impl Iterator<Item = (u32, u32)> {
+        let threads = 32 * op.warps;
+        let (block, thread) = (warp.start / self.threads, warp.start % self.threads);
+        let first = thread / threads * threads;
+        (first..first + threads).step_by(32).map(move |first| {
+            let (start, lanes) = (block * self.threads + first, self.threads.saturating_sub(first).min(32));
+            match lanes {
+                0 => (0, 0),
+                _ => (self.live.bits32(start, lanes), self.active.mask.bits32(start, lanes)),
+            }
+        })
+    }
+
     /// Reconverges the lanes that the instruction's mask names: a warp waits until all its live ones have arrived. Whether
     /// any lanes stay active.
-    fn sync_warps(&mut self, mask: Option<Operand>, split: &mut Split) -> bool {
+    fn sync_warps(&mut self, op: &Op, mask: Option<Operand>, split: &mut Split) -> bool {
         let Some(mask) = mask else { return true };
         self.gather(split);
         self.widen_operand(4, mask, Width::B32);
@@ -55,6 +70,9 @@ impl Interpreter<'_> {
             let live = self.live.bits32(warp.start, warp.lanes);
             let late =
                 Warp::members(warp.here).any(|lane| self.wide[4][warp.start + lane] as u32 & live & !warp.here != 0);
+            let late = late
+                || matches!(op, Op::MultiplyMatrices { multiply, .. }
+                    if self.warpgroup(multiply, &warp).any(|(live, here)| live & !here != 0));
             if late {
                 waiting.set_bits32(warp.start, warp.here);
             }
@@ -75,7 +93,7 @@ impl Interpreter<'_> {
             Op::MultiplyMatrices { .. } => Some(Operand::Imm(u32::MAX.into())),
             _ => None,
         };
-        if !self.sync_warps(mask, split) {
+        if !self.sync_warps(op, mask, split) {
             return Ok(StepOutcome::Blocked(BlockedOn::Warp(self.live.count())));
         }
         match op {

@@ -42,6 +42,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The reason is part of the message: it is all that a launch says that reaches the instruction.
     fn refused(&self, inst: &Inst<'m, 'a>, refusal: &Refusal) -> Finding {
         let (name, reason) = (format!("`{}`", inst.spelling), refusal.to_string());
+        if let Refusal::Malformed(_) = refusal {
+            return self.malformed(reason);
+        }
         let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(&reason);
         self.unsupported(format!("{name} ({reason})"))
     }
@@ -62,6 +65,15 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(_) => Some([self.scale_operand(inst, 4)?, self.scale_operand(inst, 6)?]),
             None => None,
         };
+        for (matrix, scale) in scales.iter().flatten().enumerate() {
+            // What registers hold is known where it runs.
+            if let (Operand::Imm(byte), Operand::Imm(thread)) = (scale.byte, scale.thread)
+                && !multiply.has_selectors(matrix, byte, thread)
+            {
+                let text = format!("`{}` has no scales with the selectors {{{byte}, {thread}}}", inst.spelling);
+                return Err(self.malformed(text));
+            }
+        }
         let d = self.matrix_destinations(inst, &multiply.d)?;
         self.emit(Op::MultiplyMatrices { multiply: Arc::new(multiply), d, a, b, c, scales });
         Ok(())

@@ -134,6 +134,7 @@ impl MatrixInstruction {
         MatrixMultiply {
             name: name.to_owned(),
             dot,
+            warps: if is_wide { 4 } else { 1 },
             count: self.count(),
             m: if is_wide { 16 } else { self.m as usize },
             n: if is_wide { 8 } else { self.n as usize },

@@ -1,8 +1,9 @@
 //! The spellings.
 
 use super::Refusal;
+use super::rows::gates_of;
 use roundonce_arith::{Element, Format, NarrowFormat, Rounding, Scale, ScaleFormat};
-use roundonce_isa::split_modifiers;
+use roundonce_isa::{Gate, split_modifiers};
 use std::fmt;
 
 /// Which instruction.
@@ -66,6 +67,8 @@ pub struct MatrixInstruction {
     pub scale: Option<Scale>,
     /// `.rn`, `.rz`, `.rm`, `.rp` of f64; to nearest even where there is none.
     pub rounding: Option<Rounding>,
+    /// The lowest target that PTX has the spelling on.
+    pub since: u32,
 }
 
 /// The values of `.kind::`.
@@ -110,7 +113,8 @@ impl MatrixInstruction {
     }
 
     /// Reads a spelling. Of `tcgen05.mma`, whose shape and types stand in a descriptor, they are written behind the
-    /// modifiers: `tcgen05.mma.cta_group::1.kind::f16 m64n8k16.f32.f16.f16`.
+    /// modifiers: `tcgen05.mma.cta_group::1.kind::f16 m64n8k16.f32.f16.f16`. Of `wmma.mma` f16 may be written for a and b, as
+    /// other types are.
     ///
     /// # Errors
     /// What is missing, or not understood.
@@ -129,13 +133,32 @@ impl MatrixInstruction {
         if family != Family::Mma {
             words.next();
         }
+        // The factors' type rather than the sum's.
+        let of_integers = || words.clone().filter(|word| is_integer(word));
+        if let Some(integer) = of_integers().find(|word| *word != "s32").or(of_integers().next()) {
+            if family != Family::Tcgen05 {
+                gates_of(&dotted).map_err(Refusal::Malformed)?;
+            }
+            let text = format!("`{spelling}`: matrices of .{integer} are not computed: nothing of them is rounded");
+            return Err(Refusal::Unknown(text));
+        }
         let mut dimensions = None;
         let mut layouts = [None; 2];
         let mut types: Vec<&str> = Vec::new();
         let (mut kind, mut scale_vector, mut scale_format, mut rounding) = (None, None, None, None);
         let mut is_block_scaled = false;
+        // Of tensor memory, what stands before its descriptor's words.
+        let mut before = format!("{}.mma", &dotted[..start]);
         for word in words {
             let unknown = || Refusal::Malformed(format!("`.{word}` of `{spelling}` is not understood"));
+            if dimensions.is_none() && shape(word).is_none() {
+                before = before + "." + word;
+            }
+            // Behind the shape of a descriptor stand types alone.
+            let is_descriptor = family == Family::Tcgen05 && dimensions.is_some();
+            if is_descriptor && !matches!(word, "ue8m0" | "ue4m3") && shape(word).is_none() && element(word).is_none() {
+                return Err(unknown());
+            }
             match word {
                 "sync" | "aligned" | "cta_group::1" | "cta_group::2" => {}
                 "row" | "col" => {
@@ -160,17 +183,16 @@ impl MatrixInstruction {
                 _ if word.starts_with("kind::") => {
                     kind = Some(*KINDS.iter().find(|kind| **kind == &word[6..]).ok_or_else(unknown)?);
                 }
+                _ if shape(word).is_some() && dimensions.is_some() => {
+                    return malformed(format!("`{spelling}` has more than one shape"));
+                }
                 _ if shape(word).is_some() => dimensions = shape(word),
-                _ if element(word).is_some() || is_integer(word) => types.push(word),
+                _ if element(word).is_some() => types.push(word),
                 _ => return Err(unknown()),
             }
         }
         let [m, n, k] =
             dimensions.ok_or_else(|| Refusal::Malformed(format!("`{spelling}` has no shape like .m16n8k16")))?;
-        if let Some(integer) = types.iter().find(|word| is_integer(word)) {
-            let text = format!("`{spelling}`: matrices of .{integer} are not computed: nothing of them is rounded");
-            return Err(Refusal::Unknown(text));
-        }
         let [d, a, b, c] = match (family, &types[..]) {
             (Family::Mma | Family::Wmma, &[d, a, b, c]) => [d, a, b, c],
             // d and c alone: a and b are f16.
@@ -202,8 +224,19 @@ impl MatrixInstruction {
             kind,
             scale: None,
             rounding,
+            since: 0,
         };
         instruction.scale = instruction.read_scale(spelling, is_block_scaled, scale_vector, scale_format)?;
+        let spelled = match (family, &types[..]) {
+            (Family::Tcgen05, _) => before,
+            // PTX leaves out what a and b are.
+            (Family::Wmma, [d, "f16", "f16", c]) => {
+                dotted.replacen(&format!(".{d}.f16.f16.{c}"), &format!(".{d}.{c}"), 1)
+            }
+            _ => dotted,
+        };
+        let gates = gates_of(&spelled).map_err(Refusal::Malformed)?;
+        instruction.since = gates.iter().map(Gate::first_target).min().unwrap_or(0);
         Ok(instruction)
     }
 

@@ -408,7 +408,8 @@ impl MatrixInstruction {
     pub fn row(&self, target: SmTarget, profile: &Profile) -> Result<MatrixRow, Refusal> {
         let operands = self.operands()?;
         let mut rows = ROWS.iter().filter(|row| row.holds(self, operands));
-        let Some(unit) = rows.find(|row| row.targets.contains(&target.number)) else {
+        let has = |row: &&UnitRow| row.targets.contains(&target.number) && target.number >= self.since;
+        let Some(unit) = rows.find(has) else {
             return Err(self.missing(operands, target));
         };
         let evidence = match unit.evidence {
@@ -428,7 +429,10 @@ impl MatrixInstruction {
                 Refusal::Unknown(format!("{self}: how 4 and 6 bits are added is unknown: nothing public was measured"))
             }
             true => Refusal::Missing(format!("{name} has no {self}")),
-            false => Refusal::Missing(format!("{name} {self} is not on {target}, but on {}", targets.join(", "))),
+            false => {
+                let kind = self.kind.map_or(String::new(), |kind| format!(".kind::{kind}"));
+                Refusal::Missing(format!("{name}{kind} {self} is not on {target}, but on {}", targets.join(", ")))
+            }
         }
     }
 
@@ -436,7 +440,8 @@ impl MatrixInstruction {
     pub fn targets(&self) -> Vec<u32> {
         let Ok(operands) = self.operands() else { return Vec::new() };
         let rows = ROWS.iter().filter(|row| row.holds(self, operands));
-        let mut targets: Vec<u32> = rows.flat_map(|row| row.targets).copied().collect();
+        let mut targets: Vec<u32> =
+            rows.flat_map(|row| row.targets).copied().filter(|target| *target >= self.since).collect();
         targets.sort_unstable();
         targets.dedup();
         targets
@@ -467,7 +472,15 @@ impl MatrixInstruction {
             Operands::Double => sums == (Format::F64, Format::F64),
         };
         let rounds = self.rounding.is_none() || operands == Operands::Double;
-        if goes && rounds { Ok(operands) } else { Err(mixed()) }
+        // Elsewhere the types stand in the spelling, beside the kind.
+        let is_of_kind = match self.kind {
+            _ if self.family != Family::Tcgen05 => true,
+            Some("f16") => matches!(operands, Operands::F16 | Operands::Half),
+            Some("tf32") => operands == Operands::Tf32,
+            Some("f8f6f4") => matches!(operands, Operands::Fp8 | Operands::Fp6Or4),
+            kind => kind != Some("i8"),
+        };
+        if goes && rounds && is_of_kind { Ok(operands) } else { Err(mixed()) }
     }
 
     fn dot(&self, row: &UnitRow, operands: Operands, profile: &Profile) -> Dot {

@@ -9,166 +9,18 @@ use super::scope::Entity;
 use super::signature::plain;
 use super::{Check, INSTRUCTIONS, module};
 use crate::ast::{Instruction, Operand, OperandKind, Unary};
-use crate::literal::evaluate;
-use crate::matrix::{ACCEPTED, AcceptedRow, SHORT, TENSOR_MEMORY};
-use crate::types::is_type;
-use roundonce_isa::{Finding, Gate, split_spelling};
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use crate::literal::{Constant, evaluate};
+use crate::matrix::{AcceptedRow, Class, Misfit, TENSOR_MEMORY, matches, rows_of, why_none};
+use roundonce_isa::Finding;
 
-/// How many spellings a message lists.
-const LISTED: usize = 3;
+/// A row with one of its lists of operands, and the number in its modifiers.
+type Candidate = (&'static AcceptedRow, &'static [&'static str], usize);
+
 /// How an operand is called in messages.
 static NAMES: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 const TENSOR_MEMORY_OPCODE: &str = "tcgen05";
 /// How many columns of tensor memory are allocated at once.
 const COLUMNS: &[i64] = &[32, 64, 128, 256, 512];
-
-/// Where words keep their order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Layout,
-    Type,
-    Other,
-}
-
-impl Class {
-    fn of(word: &str) -> Class {
-        match word {
-            ".row" | ".col" => Class::Layout,
-            _ if is_type(word) || matches!(word, ".ue4m3" | ".b8x16" | ".b6x16_p32" | ".b4x16_p64") => Class::Type,
-            _ => Class::Other,
-        }
-    }
-}
-
-/// Why modifiers are not a row's.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Misfit {
-    Missing(&'static str),
-    Other,
-    NotAllowed,
-}
-
-/// The number in a word, if the pattern has one: the columns of a shape of `wgmma`, `.m64nNk16`, and `.x1-64`.
-fn number_in(pattern: &str, word: &str) -> Option<usize> {
-    let number = |text: &str| text.parse::<usize>().ok().filter(|_| !text.starts_with(['0', '+']));
-    if let Some((first, last)) = pattern.strip_prefix(".x").and_then(|range| range.split_once('-')) {
-        let range = number(first)?..=number(last)?;
-        return number(word.strip_prefix(".x")?).filter(|count| count.is_power_of_two() && range.contains(count));
-    }
-    let depth = pattern.strip_prefix(".m64n")?.strip_prefix(['N', 'M'])?;
-    let columns = number(word.strip_prefix(".m64n")?.strip_suffix(depth)?)?;
-    let is_spread = pattern.contains('M') && columns > 32;
-    let fits = columns.is_multiple_of(if is_spread { 16 } else { 8 }) && (8..=256).contains(&columns);
-    fits.then_some(columns)
-}
-
-/// A row, its modifiers taken apart, with every list of operands that it has.
-struct Prepared {
-    row: &'static AcceptedRow,
-    slots: Vec<Slot>,
-    operands: Vec<Vec<&'static str>>,
-}
-
-impl Prepared {
-    fn of(row: &'static AcceptedRow) -> Prepared {
-        let mut operands: Vec<Vec<&str>> = vec![Vec::new()];
-        for text in row.operands.split_whitespace() {
-            let optional = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-            let without = if optional.is_some() { operands.clone() } else { Vec::new() };
-            let choices = optional.unwrap_or(text).split('|');
-            let with = |code| operands.iter().map(move |codes| [codes.as_slice(), &[code]].concat());
-            operands = choices.flat_map(with).chain(without).collect();
-        }
-        Prepared { row, slots: row.modifiers.split_whitespace().map(Slot::of).collect(), operands }
-    }
-}
-
-/// A row with one of its lists of operands, and the number in its modifiers.
-type Candidate = (&'static AcceptedRow, &'static [&'static str], usize);
-
-struct Slot {
-    text: &'static str,
-    choices: Vec<&'static str>,
-    class: Class,
-    required: bool,
-}
-
-impl Slot {
-    fn of(text: &'static str) -> Slot {
-        let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-        let name = inner.unwrap_or(text);
-        let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
-        let choices: Vec<&str> = long.split('|').collect();
-        Slot { text, class: Class::of(choices[0]), choices, required: inner.is_none() }
-    }
-
-    fn has(&self, word: &str) -> bool {
-        self.choices.iter().any(|choice| *choice == word || number_in(choice, word).is_some())
-    }
-}
-
-static ROWS: LazyLock<HashMap<&'static str, Vec<Prepared>>> = LazyLock::new(|| {
-    let mut all: HashMap<&str, Vec<Prepared>> = HashMap::new();
-    for row in ACCEPTED.iter().chain(TENSOR_MEMORY) {
-        all.entry(row.opcode).or_default().push(Prepared::of(row));
-    }
-    all
-});
-
-/// The rows of an opcode with its first modifiers (`tcgen05.mma.ws`), or of the opcode alone; with how many modifiers.
-fn rows_of(opcode: &str, written: &[&str]) -> Option<(&'static [Prepared], usize)> {
-    let names = (0..=written.len().min(2)).rev().map(|count| (opcode.to_owned() + &written[..count].concat(), count));
-    names.into_iter().find_map(|(name, count)| Some((ROWS.get(name.as_str())?.as_slice(), count)))
-}
-
-/// Whether modifiers are a row's: with the number in them; or how many of them are, and why not all.
-fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, Misfit)> {
-    let mut left = vec![true; written.len()];
-    let (mut number, mut fitting, mut misfit) = (0, 0, None);
-    for slot in &row.slots {
-        // A type or a layout is the next one; other words stand anywhere.
-        let next = (0..left.len()).find(|&at| {
-            let (word, class) = written[at];
-            left[at] && class == slot.class && (class != Class::Other || slot.has(word))
-        });
-        match next {
-            Some(at) if slot.has(written[at].0) => {
-                left[at] = false;
-                fitting += 1;
-                number = slot.choices.iter().find_map(|choice| number_in(choice, written[at].0)).unwrap_or(number);
-            }
-            Some(at) => {
-                left[at] = false;
-                misfit = Some(Misfit::Other);
-            }
-            None if slot.required => misfit = misfit.or(Some(Misfit::Missing(slot.text))),
-            None => {}
-        }
-    }
-    // In place of what is missing something else stands.
-    match misfit {
-        None if left.contains(&true) => Err((fitting, Misfit::NotAllowed)),
-        None => Ok(number),
-        Some(_) if left.contains(&true) => Err((fitting, Misfit::Other)),
-        Some(misfit) => Err((fitting, misfit)),
-    }
-}
-
-/// Where a matrix instruction exists, by its spelling: of each form that it is.
-///
-/// ```
-/// let gates = roundonce_ptx::matrix_gates("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32");
-/// assert_eq!(gates[0].to_string(), "PTX 8.4, sm_89");
-/// assert!(roundonce_ptx::matrix_gates("mma.sync").is_empty());
-/// ```
-pub fn matrix_gates(spelling: &str) -> Vec<Gate> {
-    let (opcode, written) = split_spelling(spelling);
-    let Some((rows, first)) = rows_of(opcode, &written) else { return Vec::new() };
-    let classed: Vec<(&str, Class)> = written[first..].iter().map(|word| (*word, Class::of(word))).collect();
-    rows.iter().filter(|row| matches(row, &classed).is_ok()).map(|row| row.row.gate).collect()
-}
 
 /// A code of operands: how many registers in braces, and its kind.
 fn parts(code: &'static str, number: usize) -> (Option<usize>, &'static str) {
@@ -210,7 +62,7 @@ fn has_look(codes: &[&'static str], number: usize, operands: &[Operand]) -> bool
             (Some(_), _) => false,
             (None, OperandKind::Vector(items)) => match kind {
                 "m" | "c" | "C" => items.len == 1,
-                _ => kind == "s",
+                _ => kind.starts_with('s'),
             },
             (None, OperandKind::Address(_)) => matches!(kind, "A" | "B" | "U" | "X"),
             _ => !matches!(kind, "B" | "U" | "X"),
@@ -300,20 +152,8 @@ impl<'a> Check<'_, 'a> {
         true
     }
 
-    fn no_row(&mut self, instruction: &Instruction, mut wrong: Vec<(&'static AcceptedRow, (usize, Misfit))>) {
-        wrong.sort_by_key(|(_, (fitting, _))| std::cmp::Reverse(*fitting));
-        let name = instruction.spelling(self.module);
-        let spelled = |row: &AcceptedRow| format!("`{}{}`", row.opcode, row.modifiers.replace(' ', ""));
-        let nearest: Vec<String> = wrong.iter().take(LISTED).map(|(row, _)| spelled(row)).collect();
-        let more = if wrong.len() > LISTED { ", …" } else { "" };
-        let expected = format!("expected one like {}{more}", nearest.join(", "));
-        let (code, message) = match wrong.first() {
-            Some((_, (_, Misfit::Missing(slot)))) => ("PTX0022", format!("`{name}` needs {slot}: {expected}")),
-            Some((_, (_, Misfit::NotAllowed))) => {
-                ("PTX0023", format!("`{name}` has a modifier that such a form has not: {expected}"))
-            }
-            _ => ("PTX0021", format!("`{name}`: there is no such form of these shapes, layouts and types: {expected}")),
-        };
+    fn no_row(&mut self, instruction: &Instruction, wrong: Vec<(&'static AcceptedRow, (usize, Misfit))>) {
+        let (code, message) = why_none(&instruction.spelling(self.module), wrong);
         let place = self.spelling_span(instruction).place();
         self.report(Finding::error(code, place, message).rule(INSTRUCTIONS));
     }
@@ -329,9 +169,9 @@ impl<'a> Check<'_, 'a> {
         let immediate = if is_constant { Immediate::Integer } else { Immediate::None };
         let wanted = Wanted::plain(name, registers(kind), immediate, INSTRUCTIONS);
         match (count, kind) {
-            (Some(count), _) => self.fragment(operand, &wanted, count),
+            (Some(count), _) => self.fragment(operand, &wanted, kind, count),
             (None, "A") => self.address_place(operand, &wanted, space, false),
-            (None, "s") => self.declared_in(operand),
+            (None, _) if kind.starts_with('s') => self.selectors(operand, kind),
             (None, "B" | "U" | "X") => self.tensor_address(operand, &wanted, kind),
             (None, "m" | "c" | "C") if matches!(operand.kind, OperandKind::Vector(_)) => {
                 self.vector(operand, &wanted, 1)
@@ -342,6 +182,10 @@ impl<'a> Check<'_, 'a> {
                 self.limit(operand, &wanted, |value| matches!(value, 1 | -1), "1 or -1");
             }
             (None, "#") => self.constant_place(operand, &wanted),
+            (None, "#+") => {
+                self.constant_place(operand, &wanted);
+                self.limit(operand, &wanted, |value| value >= 0, "no negative number");
+            }
             (None, "n") => {
                 self.source(operand, &wanted);
                 self.limit(operand, &wanted, |value| COLUMNS.contains(&value), "a power of two from 32 to 512");
@@ -360,9 +204,64 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// So many registers in braces. A result may be thrown away; for a source the assembler takes some constants and
-    /// special registers too, which are not looked at.
-    fn fragment(&mut self, operand: &Operand<'a>, wanted: &Wanted, count: usize) {
+    /// `{byte, thread}` that select scales: `sa2` of a, two at a time.
+    fn selectors(&mut self, operand: &Operand<'a>, kind: &'static str) {
+        let types: &[&str] = &[".b16", ".u16", ".s16"];
+        let OperandKind::Vector(items) = operand.kind else { return self.declared_in(operand) };
+        let &[byte, thread] = self.module.operands(items) else {
+            let wanted = Wanted::plain("selectors", types, Immediate::Integer, INSTRUCTIONS);
+            return self.vector(operand, &wanted, 2);
+        };
+        let (threads, scales) = if kind.starts_with("sa") { (2, &kind[2..]) } else { (4, &kind[2..]) };
+        let (scales, bytes) = match scales {
+            "1" => (1, "0 to 3"),
+            "2" => (2, "0 or 2"),
+            _ => (4, "0"),
+        };
+        let wanted = |name| Wanted::plain(name, types, Immediate::Integer, INSTRUCTIONS);
+        self.source(&byte, &wanted("byte"));
+        self.limit(&byte, &wanted("byte"), |value| (0..4).contains(&value) && value % scales == 0, bytes);
+        self.source(&thread, &wanted("thread"));
+        let most = if threads == 2 { "0 or 1" } else { "0 to 3" };
+        self.limit(&thread, &wanted("thread"), |value| (0..threads).contains(&value), most);
+    }
+
+    /// What is wrong with the constants among a fragment's registers: what was found, and help. Beside registers they are
+    /// bits, but integers are none of floats and floats none of integers; alone they have a type that a fragment of another
+    /// does not take.
+    fn wrong_constants(&self, items: &[Operand<'a>], kind: &str) -> Option<(&'static str, &'static str)> {
+        // Beside a special register the assembler compares nothing.
+        let is_special = |item: &Operand<'a>| match item.kind {
+            OperandKind::Name(name) | OperandKind::Component(name, _) => is_special(name),
+            _ => false,
+        };
+        if items.iter().any(is_special) {
+            return None;
+        }
+        let constants: Vec<Constant> = items.iter().filter_map(|item| evaluate(self.module, item).ok()).collect();
+        let integers =
+            constants.iter().filter(|constant| matches!(constant, Constant::Signed(_) | Constant::Unsigned(_)));
+        let integers = integers.count();
+        let (are_integers, are_floats) = (integers > 0, integers < constants.len());
+        let is_float = |item: &Operand<'a>| {
+            matches!(item.name().and_then(|name| self.scopes.find(name)), Some(Entity::Register { ty: ".f32", .. }))
+        };
+        if kind != "d" && are_integers && (are_floats || items.iter().any(is_float)) {
+            return Some(("an integer constant beside floats in braces", "write all of one type"));
+        }
+        let are_all = !constants.is_empty() && constants.len() == items.len();
+        let is_taken = match kind {
+            "h" | "b" => false,
+            "a" | "f" => !are_integers,
+            "i" => !are_floats,
+            _ => true,
+        };
+        (are_all && !is_taken).then_some(("constants alone in braces", "move one into a register"))
+    }
+
+    /// So many registers in braces. A result may be thrown away; for a source the assembler takes some constants, which
+    /// [`wrong_constants`](Self::wrong_constants) judges, and special registers too, which are not looked at.
+    fn fragment(&mut self, operand: &Operand<'a>, wanted: &Wanted, kind: &str, count: usize) {
         let is_first = wanted.name == NAMES[0];
         let OperandKind::Vector(items) = operand.kind else { return self.vector(operand, wanted, count) };
         if items.len as usize != count {
@@ -374,6 +273,9 @@ impl<'a> Check<'_, 'a> {
         }
         if self.is_mixed(items) {
             return self.refuse("PTX0027", operand, wanted, MIXED.0, MIXED.1);
+        }
+        if let Some((found, help)) = self.wrong_constants(items, kind).filter(|_| !is_first) {
+            return self.refuse("PTX0027", operand, wanted, found, help);
         }
         for item in items {
             match item.kind {

@@ -207,7 +207,7 @@ impl Body<'_> {
             return none(format!("`{name}`, whose fragments lie in registers as each machine wants,"));
         };
         // The machine decides what is computed: one that computes this.
-        let gates = roundonce_ptx::matrix_gates(name);
+        let gates = roundonce_ptx::matrix::matrix_gates(name);
         let computes = |target: SmTarget| {
             gates.iter().any(|gate| gate.has_target(target))
                 && instruction.row(target, &Profile::NVIDIA).is_ok_and(|row| row.dot == multiply.dot)
