@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// The type of an expression's names that are given none
     #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = literal_type)]
     ty: Lane,
-    /// Whether an expression's sums take products
+    /// Whether sums take products, where an expression or a kernel leaves that open
     #[arg(long, value_enum, default_value = "none", value_name = "POLICY")]
     contract: Contract,
     /// The machine that must have what is written, such as sm_80
@@ -72,6 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             file,
             module_language(arguments.to)?,
             arguments.target,
+            arguments.contract == Contract::Fuse,
             &arguments.kernels,
             arguments.format.format,
         );

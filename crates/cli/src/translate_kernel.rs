@@ -75,7 +75,14 @@ impl KernelArguments {
 }
 
 /// Exit 1 where something has no counterpart, or what was compared is not equal.
-pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &KernelArguments, format: Format) -> Ended {
+pub(crate) fn run(
+    file: &Path,
+    to: To,
+    target: Option<SmTarget>,
+    contract: bool,
+    arguments: &KernelArguments,
+    format: Format,
+) -> Ended {
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
     let choice = Choice {
         entry: arguments.entry.clone(),
@@ -89,6 +96,7 @@ pub(crate) fn run(file: &Path, to: To, target: Option<SmTarget>, arguments: &Ker
         file: &name,
         target,
         version: arguments.ptx,
+        contract,
         environment: arguments.target_env,
         fma_khr: arguments.fma_khr,
         ..Options::default()

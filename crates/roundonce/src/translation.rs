@@ -27,7 +27,7 @@ pub enum To {
 /// A module, its translation, and both ready to run.
 #[derive(Clone, Debug)]
 pub struct Translated {
-    /// What was read.
+    /// What was read, with what it leaves open of products and sums decided.
     pub source: Ready,
     /// What was written.
     pub translation: Translation,
@@ -69,13 +69,18 @@ pub fn translate(
         Source::Spirv(_) | Source::Cubin(_) => ("", |_| Comments::default()),
     };
     let (ready, comments) = side_by_side(text.len(), || Ready::read_all(source, choice), || comments_of(text));
-    let ready = ready.map_err(NoTranslation::Unread)?;
+    let mut ready = ready.map_err(NoTranslation::Unread)?;
+    let kernels = ready.program.kernels.iter_mut();
+    let decided: Vec<_> = kernels.map(|kernel| kernel::decide_contraction(kernel, options.contract)).collect();
     let options = Options { comments, ..options.clone() };
     let write: kernel::Writer = match to {
         To::Ptx => kernel::ptx::write,
         To::Spirv => kernel::spirv::write,
     };
-    let translation = write(&ready.program, &options).map_err(NoTranslation::NoCounterpart)?;
+    let mut translation = write(&ready.program, &options).map_err(NoTranslation::NoCounterpart)?;
+    for (open, decided) in translation.open.iter_mut().zip(decided) {
+        open.splice(0..0, decided);
+    }
     Ok(Translated { source: ready, translation, to })
 }
 

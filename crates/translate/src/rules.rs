@@ -37,8 +37,15 @@ pub const ORDER: Rule = Rule::warning(
     "PTX ISA, Memory Consistency Model; SPIR-V 1.6, 3.2.25 Memory Semantics",
 );
 
+/// Products and sums that the source leaves open.
+pub const CONTRACTION: Rule = Rule::warning(
+    "TRN0301",
+    "the source says of every product that a sum takes whether it is rounded",
+    "PTX ISA, mul, add, fma; SPIR-V 1.6, 3.20 Decoration, NoContraction",
+);
+
 /// What a refusal offers to accept, by its code.
 pub static LOSSES: &[Rule] = &[TRAP];
 
 /// Every rule, in the order of the codes.
-pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP, ORDER];
+pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP, ORDER, CONTRACTION];

@@ -30,6 +30,9 @@ pub struct TranslatedKernel<'a> {
     pub kernel: &'a str,
     /// What a launch gives for each of its parameters.
     pub parameters: Vec<String>,
+    /// What documents leave open of its bits, so that they need not be the source's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
     /// What was found where both were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerifiedKernel>,
@@ -38,7 +41,7 @@ pub struct TranslatedKernel<'a> {
 /// What is known of a kernel and its translation.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerifiedKernel {
-    /// `proved`, `equal-on-data`, `nothing-compared` or `different`.
+    /// `proved`, `proved-as-decided` where something is open of the bits, `equal-on-data`, `nothing-compared` or `different`.
     pub verdict: &'static str,
     /// In words: of what is not proved why, of what differs where.
     pub reason: String,
@@ -56,8 +59,12 @@ impl<'a> TranslatedModule<'a> {
         let kernels = translated.source.program.kernels.iter().enumerate().map(|(place, kernel)| {
             let arguments = &translated.translation.arguments[place];
             let parameters = arguments.iter().map(|argument| described(kernel, *argument)).collect();
-            let verification = verified.get(place).map(|verification| VerifiedKernel::new(kernel, verification));
-            TranslatedKernel { kernel: &kernel.name, parameters, verification }
+            let open = &translated.translation.open[place];
+            let is_open = !open.is_empty() || !translated.source.undetermined.is_empty();
+            let verification = verified.get(place);
+            let verification = verification.map(|verification| VerifiedKernel::new(kernel, verification, is_open));
+            let open = open.iter().map(ToString::to_string).collect();
+            TranslatedKernel { kernel: &kernel.name, parameters, open, verification }
         });
         TranslatedModule {
             text: &translated.translation.text,
@@ -72,12 +79,28 @@ impl<'a> TranslatedModule<'a> {
         let mut notes: Vec<String> = Vec::new();
         notes.extend(self.undetermined.iter().map(|open| format!("left open by the source, decided here: {open}")));
         notes.extend(self.losses.iter().cloned());
+        notes.extend(self.open());
         for kernel in &self.kernels {
             for (place, what) in kernel.parameters.iter().enumerate().filter(|(_, what)| !what.starts_with('`')) {
                 notes.push(format!("`{}`: parameter {place} is {what}", kernel.kernel));
             }
         }
         notes
+    }
+
+    /// What is open of the kernels' bits, each said once for all kernels that it is said of.
+    fn open(&self) -> Vec<String> {
+        let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+        for kernel in &self.kernels {
+            let name = format!("`{}`", kernel.kernel);
+            for open in &kernel.open {
+                match said.iter_mut().find(|(known, _)| known == open) {
+                    Some((_, kernels)) => kernels.push(name.clone()),
+                    None => said.push((open, vec![name.clone()])),
+                }
+            }
+        }
+        said.into_iter().map(|(open, kernels)| format!("{}: {open}", kernels.join(", "))).collect()
     }
 
     /// What was found where the two were compared.
@@ -110,7 +133,7 @@ fn described(kernel: &Kernel, argument: Argument) -> String {
 }
 
 impl VerifiedKernel {
-    fn new(kernel: &Kernel, verification: &Verification) -> VerifiedKernel {
+    fn new(kernel: &Kernel, verification: &Verification, is_open: bool) -> VerifiedKernel {
         let Verification { proof, launches, failed, changed, different } = verification;
         let compared = format!("{}, {} bytes written", counted(*launches as u64, "run"), grouped(*changed));
         let place = |loc: u32| match kernel.source_locs.get(loc as usize) {
@@ -124,8 +147,12 @@ impl VerifiedKernel {
                 ("different", format!("different: byte {at} of the buffer of `{name}`, after {compared}"))
             }
             (None, Ok(())) => {
-                let text = "equal for all data: both do the same operations on memory with the same values";
-                ("proved", text.to_owned())
+                let both = "both do the same operations on memory with the same values";
+                if is_open {
+                    ("proved-as-decided", format!("equal for all data where the notes leave nothing open: {both}"))
+                } else {
+                    ("proved", format!("equal for all data: {both}"))
+                }
             }
             (None, Err(unproved)) => {
                 let why = format!("not proved for all data: {}{}", unproved.reason, place(unproved.locs[0]));

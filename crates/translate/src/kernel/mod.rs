@@ -5,6 +5,7 @@
 //! source.
 
 mod comments;
+mod open;
 pub mod ptx;
 pub mod spirv;
 
@@ -14,6 +15,7 @@ use roundonce_spirv::Environment;
 
 use crate::rules::NO_COUNTERPART;
 pub use comments::Comments;
+pub use open::decide_contraction;
 
 /// What a translation is given beside the program.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub struct Options<'a> {
     pub comments: Comments,
     /// What the source is called in the output's line information; empty for none.
     pub file: &'a str,
+    /// Whether sums take products as an assembler fuses, where the source leaves that open ([`decide_contraction`]).
+    pub contract: bool,
     /// Of SPIR-V: whom the module is for, one of OpenCL's environments or none; OpenCL 2.2 where nothing is said.
     pub environment: Option<Environment>,
     /// Of SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, and not OpenCL.std's `fma`, which every consumer knows.
@@ -54,6 +58,8 @@ pub struct Translation {
     pub arguments: Vec<Vec<Argument>>,
     /// The losses that were accepted, as warnings.
     pub losses: Vec<Finding>,
+    /// Of each kernel, in the program's order: what documents leave open of its bits, so that they need not be the source's.
+    pub open: Vec<Vec<Finding>>,
 }
 
 /// What a launch gives for a parameter of a translated kernel. Indices are of [`Kernel::params`] of the source.

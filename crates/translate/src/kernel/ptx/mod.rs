@@ -101,5 +101,5 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     }
     text.push_str(&variables);
     text.push_str(&kernels);
-    Ok(Translation { text, arguments, losses: shared.losses })
+    Ok(Translation { text, arguments, losses: shared.losses, open: vec![Vec::new(); program.kernels.len()] })
 }

@@ -76,7 +76,8 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         return Err(findings);
     }
     let version = environment.version().min(Version(1, 3));
-    Ok(Translation { text: module.finish(version), arguments, losses })
+    let open = vec![Vec::new(); program.kernels.len()];
+    Ok(Translation { text: module.finish(version), arguments, losses, open })
 }
 
 /// What is known of a kernel before anything is written.
