@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Signedness, Width};
-use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
+use rspirv::spirv::{Decoration, ExecutionModel, FPRoundingMode, Op as Opcode};
 
 use super::types::Part;
 use super::value::Components;
@@ -219,7 +219,10 @@ impl Body<'_> {
     }
 
     pub(super) fn divide(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
-        self.open(format!("{}: rounded once, where 2.5 ulps are allowed", self.opcode()));
+        // OpenCL rounds quotients of f64 once (OpenCL C 3.0, 7.4).
+        if format != Format::F64 || self.entry.model != ExecutionModel::Kernel as u32 {
+            self.open(format!("{}: rounded once, where 2.5 ulps are allowed", self.opcode()));
+        }
         let Mode { rounding, flush, .. } = self.rounds(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::Divide { d, format, rounding, flush, a, b });
@@ -228,6 +231,11 @@ impl Body<'_> {
 
     pub(super) fn square_root(&mut self, format: Format, what: &str, a: Operand) -> Operand {
         self.open(format!("{what}: rounded once, where more is allowed"));
+        self.root(format, a)
+    }
+
+    /// The same where its document rounds it once.
+    pub(super) fn root(&mut self, format: Format, a: Operand) -> Operand {
         let Mode { rounding, flush, .. } = self.rounds(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::SquareRoot { d, format, rounding, flush, a });
@@ -242,7 +250,10 @@ impl Body<'_> {
 
     /// The same before it is flushed, and the divisor that it is of.
     fn exact_remainder(&mut self, format: Format, a: Operand, b: Operand) -> (Operand, Operand) {
-        self.open(format!("{}: exact, where a rounded quotient is allowed", self.opcode()));
+        // OpenCL's `fmod` is exact (OpenCL C 3.0, 7.4).
+        if self.at.opcode != Opcode::ExtInst as u16 {
+            self.open(format!("{}: exact, where a rounded quotient is allowed", self.opcode()));
+        }
         let (a, b) = (self.flushed(format, a), self.flushed(format, b));
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::Remainder { d, format, a, b });

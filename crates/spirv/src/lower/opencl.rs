@@ -1,7 +1,7 @@
 //! OpenCL.std: what kernels compute with beside operators. `opencl_integer`, `opencl_float` and `opencl_memory` have what
 //! takes more than one operation.
 
-use roundonce_arith::{ArithOp, Rounding};
+use roundonce_arith::{ArithOp, Format, Rounding};
 use roundonce_ir::{IntOp, Op, Operand, Signedness, Width};
 
 use super::float::approximation;
@@ -52,6 +52,11 @@ impl Body<'_> {
                 self.each_float(&ids, |body, format, args| body.maximum(format, args[0], args[1]))
             }
             "fclamp" => self.each_float(&ids, |body, format, args| body.clamp(format, args)),
+            // Of f64 it is rounded once (OpenCL C 3.0, 7.4).
+            "sqrt" if name == plain => self.each_float(&ids, |body, format, args| match format {
+                Format::F64 => body.root(format, args[0]),
+                _ => body.square_root(format, &spelled, args[0]),
+            }),
             "sqrt" => self.each_float(&ids, |body, format, args| body.square_root(format, &spelled, args[0])),
             "round" => self.each_float(&ids, |body, format, args| body.rounded_away(format, args[0])),
             "fmod" => self.each_float(&ids, |body, format, args| body.remainder(format, args[0], args[1])),

@@ -34,9 +34,6 @@ impl Body<'_> {
             "remquo" => return Some(self.remainder_and_quotient(ids)),
             _ => return None,
         };
-        if name == "remainder" {
-            self.open(format!("{spelled}: exact, where a rounded quotient is allowed"));
-        }
         Some(self.each_float(ids, f))
     }
 
