@@ -23,7 +23,7 @@ use crate::{Ended, Failure, Status};
 /// What becomes of a product beside a sum.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Contract {
-    /// It is rounded, unless `fma` is written.
+    /// It is rounded, unless `fma` is written: the default.
     None,
     /// A sum takes it, as compilers fuse.
     Fuse,
@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = literal_type)]
     ty: Lane,
     /// Whether sums take products, where an expression or a kernel leaves that open
-    #[arg(long, value_enum, default_value = "none", value_name = "POLICY")]
-    contract: Contract,
+    #[arg(long, value_enum, value_name = "POLICY")]
+    contract: Option<Contract>,
     /// The machine that must have what is written, such as sm_80
     #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
     target: Option<SmTarget>,
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             file,
             module_language(arguments.to)?,
             arguments.target,
-            arguments.contract == Contract::Fuse,
+            arguments.contract == Some(Contract::Fuse),
             &arguments.kernels,
             arguments.format.format,
         );
@@ -84,6 +84,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Noted { answer, notes } = if is_spelling(text) {
         if let Some(extra) = arguments.types.first() {
             return Err(Failure::Input(format!("`{extra}`: an instruction says the types of its operands")));
+        }
+        if arguments.contract.is_some() {
+            return Err(Failure::Input(
+                "--contract is for expressions and kernels: an instruction says itself what it rounds".to_owned(),
+            ));
         }
         translate_instruction(text, arguments.to, arguments.target, &Profile::NVIDIA)?
     } else {
@@ -115,7 +120,7 @@ fn expression(arguments: &Arguments, text: &str) -> Result<Noted<CounterpartAnsw
         types.insert(name.to_owned(), ty);
     }
     let literals = LiteralTypes { language: arguments.from, ..LiteralTypes::default() };
-    let contract = arguments.contract == Contract::Fuse;
+    let contract = arguments.contract == Some(Contract::Fuse);
     let asked = AskedExpression { expression: text, types, ty: arguments.ty, literals, contract };
     Ok(translate_expression(&asked, arguments.to, &Profile::NVIDIA)?)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::answers::{Checked, TranslatedModule, located};
-use roundonce::kernel::{Choice, Source};
+use roundonce::kernel::{Choice, Refusal, Source};
 use roundonce::spirv::{self, Environment};
 use roundonce::translate::rules::LOSSES;
 use roundonce::translation::{NoTranslation, Options, To, Verification, translate};
@@ -33,9 +33,9 @@ pub(crate) struct KernelArguments {
     /// Accepts a loss, by the code that the refusal names
     #[arg(long, value_name = "CODE", value_parser = loss)]
     allow: Vec<String>,
-    /// From SPIR-V: what the translation does where the module leaves bits open
-    #[arg(long, value_enum, default_value = "nvidia")]
-    assume: Assumption,
+    /// From SPIR-V: what the translation does where the module leaves bits open (default: nvidia)
+    #[arg(long, value_enum)]
+    assume: Option<Assumption>,
     /// From SPIR-V: a specialisation constant, by its SpecId
     #[arg(long, value_name = "ID=VALUE")]
     spec: Vec<String>,
@@ -65,12 +65,25 @@ impl KernelArguments {
             ("--output", self.output.is_some()),
             ("--verify", self.verify),
             ("--allow", !self.allow.is_empty()),
+            ("--assume", self.assume.is_some()),
             ("--spec", !self.spec.is_empty()),
             ("--ptx", self.ptx.is_some()),
             ("--target-env", self.target_env.is_some()),
             ("--fma-khr", self.fma_khr),
         ];
         all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// That no option is given that a translation to the language does not have.
+    fn check(&self, to: To, target: Option<SmTarget>) -> Result<(), Failure> {
+        let (of_other, other) = match to {
+            To::Ptx => (&[("--target-env", self.target_env.is_some()), ("--fma-khr", self.fma_khr)], "SPIR-V"),
+            To::Spirv => (&[("--target", target.is_some()), ("--ptx", self.ptx.is_some())], "PTX"),
+        };
+        match of_other.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::Input(format!("{option} is for translations to {other}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -83,10 +96,11 @@ pub(crate) fn run(
     arguments: &KernelArguments,
     format: Format,
 ) -> Ended {
+    arguments.check(to, target)?;
     let binary = arguments.output.as_deref().map(|path| is_binary(path, to)).transpose()?.unwrap_or(false);
     let choice = Choice {
         entry: arguments.entry.clone(),
-        assume: arguments.assume.into(),
+        assume: arguments.assume.map(Into::into).unwrap_or_default(),
         spec: spec_constants(&arguments.spec)?,
         ..Choice::default()
     };
@@ -101,10 +115,16 @@ pub(crate) fn run(
         fma_khr: arguments.fma_khr,
         ..Options::default()
     };
-    let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &options) {
-        Ok(translated) => Ok(Ok(translated)),
-        Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
-        Err(NoTranslation::Unread(refusal)) => Err(refusal),
+    let translated = |source: Source<'_>, choice: &Choice| {
+        let is_spirv = matches!(source, Source::Spirv(_) | Source::SpirvText(_));
+        if arguments.assume.is_some() && !is_spirv {
+            return Err(Refusal::Usage("--assume is for what SPIR-V leaves open, and this is none".to_owned()));
+        }
+        match translate(source, to, choice, &options) {
+            Ok(translated) => Ok(Ok(translated)),
+            Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
+            Err(NoTranslation::Unread(refusal)) => Err(refusal),
+        }
     };
     let (translated, text) = match CudaSource::of(file) {
         None => modules::read(file, &choice, translated)?,

@@ -99,6 +99,8 @@ pub struct Ready {
     pub profile: Profile,
     /// What it leaves open of the bits, and what was picked.
     pub undetermined: Vec<String>,
+    /// The machine that it is for, where it says one.
+    pub target: Option<SmTarget>,
     place: usize,
 }
 
@@ -142,8 +144,13 @@ impl Ready {
     /// ```
     pub fn read(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
         choice.check(source)?;
+        let mut target = None;
         let (program, profile, undetermined) = match source {
-            Source::Ptx(text) => (ptx_program(text, choice, false)?, Profile::NVIDIA, Vec::new()),
+            Source::Ptx(text) => {
+                let program;
+                (program, target) = ptx_program(text, choice, false)?;
+                (program, Profile::NVIDIA, Vec::new())
+            }
             Source::SpirvText(text) => {
                 let module = spirv::assemble_module(text, None);
                 spirv_program(
@@ -156,7 +163,10 @@ impl Ready {
                 let module = spirv::Module::from_binary(bytes);
                 spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
             }
-            Source::Cubin(_) | Source::Listing(_) => (machine_program(source, choice)?, Profile::NVIDIA, Vec::new()),
+            Source::Cubin(_) | Source::Listing(_) => {
+                target = machine_target(source);
+                (machine_program(source, choice)?, Profile::NVIDIA, Vec::new())
+            }
         };
         let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
             ([], None) => return Err(Refusal::Usage("there is no kernel in it".to_owned())),
@@ -169,7 +179,7 @@ impl Ready {
                 .position(|kernel| kernel.name == name)
                 .ok_or_else(|| Refusal::Usage(format!("there is no kernel `{name}`")))?,
         };
-        Ok(Ready { program, profile, undetermined, place })
+        Ok(Ready { program, profile, undetermined, target, place })
     }
 
     /// Reads the kernel that is chosen, or where none is every kernel of a module, into one program.
@@ -182,11 +192,11 @@ impl Ready {
         }
         if let Source::Ptx(text) = source {
             choice.check(source)?;
-            let program = ptx_program(text, choice, true)?;
+            let (program, target) = ptx_program(text, choice, true)?;
             if program.kernels.is_empty() {
                 return Err(Refusal::Usage("there is no kernel in it".to_owned()));
             }
-            return Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 });
+            return Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), target, place: 0 });
         }
         let mut all: Option<Ready> = None;
         for (_, ready) in Ready::read_each(source, choice)? {
@@ -249,7 +259,7 @@ impl Ready {
         let each = each.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?.into_iter();
         let ready = |lowered: spirv::Lowered| {
             let (profile, place) = (choice.assume.profile(), 0);
-            Ready { program: lowered.program, profile, undetermined: lowered.undetermined, place }
+            Ready { program: lowered.program, profile, undetermined: lowered.undetermined, target: None, place }
         };
         let refusal = |findings| Refusal::of(findings, spirv::UNSUPPORTED);
         Ok(each.map(|(name, lowered)| (name, lowered.map(ready).map_err(refusal))).collect())
@@ -314,6 +324,14 @@ fn machine_names(source: Source<'_>) -> Result<Vec<String>, Refusal> {
     names.map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
 }
 
+/// The machine of a cubin.
+fn machine_target(source: Source<'_>) -> Option<SmTarget> {
+    match source {
+        Source::Cubin(bytes) => sass::cubin_target(bytes).map(SmTarget::from),
+        _ => None,
+    }
+}
+
 fn machine_kernel(source: Source<'_>, name: &str, choice: &Choice) -> Result<Program, Refusal> {
     let program = match source {
         Source::Cubin(bytes) => sass::lower_cubin(bytes, name, choice.largest_kernel),
@@ -335,9 +353,10 @@ fn machine_program(source: Source<'_>, choice: &Choice) -> Result<Program, Refus
 }
 
 fn machine_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
+    let target = machine_target(source);
     let each = machine_names(source)?.into_iter().map(|name| {
         let program = machine_kernel(source, &name, choice);
-        let ready = |program| Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 };
+        let ready = |program| Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), target, place: 0 };
         (name, program.map(ready))
     });
     Ok(each.collect())
@@ -352,7 +371,7 @@ fn ptx_module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
 }
 
 /// From so many bytes of text on a second thread is worth its start.
-const LONG: usize = 1 << 18;
+pub(crate) const LONG: usize = 1 << 18;
 
 /// What a lowering gives, and beside it the multiply-adds that the assembler rejects although the lowering understands them.
 fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) -> (T, Vec<Finding>) {
@@ -373,7 +392,8 @@ pub(crate) fn side_by_side<A: Send, B: Send>(
     if bytes < LONG { (one(), other()) } else { rayon::join(one, other) }
 }
 
-fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusal> {
+/// A module's kernels, and its target.
+fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<(Program, Option<SmTarget>), Refusal> {
     let module = ptx_module(text)?;
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
     let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
@@ -383,7 +403,7 @@ fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<Program, Refusa
     let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };
     let (lowered, rejected) = lowered(&module, || ptx::lower_with(&module, &settings));
     match lowered {
-        Ok(program) if rejected.is_empty() => Ok(program),
+        Ok(program) if rejected.is_empty() => Ok((program, module.target())),
         Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
         Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
     }
@@ -402,7 +422,13 @@ fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
         let rejected: Vec<Finding> = rejected.iter().filter(inside).cloned().collect();
         let ready = match program {
             Ok(_) if !rejected.is_empty() => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
-            Ok(program) => Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 }),
+            Ok(program) => Ok(Ready {
+                program,
+                profile: Profile::NVIDIA,
+                undetermined: Vec::new(),
+                target: module.target(),
+                place: 0,
+            }),
             Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
         };
         (function.name.to_owned(), ready)

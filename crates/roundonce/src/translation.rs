@@ -1,5 +1,6 @@
 //! Modules in another language, and what is known of their equality: a proof, or launches on the same data.
 
+use rayon::prelude::*;
 use roundonce_arith::Format;
 use roundonce_exec::{Arg, Buffer, Launch, RunError, element_formats};
 use roundonce_ir::flow::pointer_parameters;
@@ -13,7 +14,8 @@ pub use roundonce_translate::kernel::{Argument, Options, Translation};
 
 use crate::answers::NoAnswer;
 use crate::exec;
-use crate::kernel::{Choice, Ready, Refusal, Source, side_by_side};
+use crate::kernel::{Choice, LONG, Ready, Refusal, Source, side_by_side};
+use crate::spirv::Assume;
 
 /// A language that modules are translated to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,6 +34,8 @@ pub struct Translated {
     /// What was written.
     pub translation: Translation,
     to: To,
+    /// What a translation to SPIR-V is read with, as its source was.
+    assume: Assume,
 }
 
 /// Why a module has no translation.
@@ -63,6 +67,14 @@ pub fn translate(
     choice: &Choice,
     options: &Options<'_>,
 ) -> Result<Translated, NoTranslation> {
+    if let (To::Spirv, Some(asked)) = (to, options.environment)
+        && !asked.has_kernels()
+    {
+        let problem = format!(
+            "no kernel is written for {asked}: opencl1.2 to opencl2.2 and spv1.0 to spv1.6 have all that it takes"
+        );
+        return Err(NoTranslation::Unread(Refusal::Usage(problem)));
+    }
     let (text, comments_of): (&str, fn(&str) -> Comments) = match source {
         Source::Ptx(text) | Source::Listing(text) => (text, Comments::of_slashes),
         Source::SpirvText(text) => (text, Comments::of_semicolons),
@@ -70,18 +82,34 @@ pub fn translate(
     };
     let (ready, comments) = side_by_side(text.len(), || Ready::read_all(source, choice), || comments_of(text));
     let mut ready = ready.map_err(NoTranslation::Unread)?;
-    let kernels = ready.program.kernels.iter_mut();
-    let decided: Vec<_> = kernels.map(|kernel| kernel::decide_contraction(kernel, options.contract)).collect();
-    let options = Options { comments, ..options.clone() };
+    let kernels = &mut ready.program.kernels;
+    let decide = |kernel: &mut Kernel| kernel::decide_contraction(kernel, options.contract);
+    let decided: Vec<_> = match text.len() < LONG {
+        true => kernels.iter_mut().map(decide).collect(),
+        false => kernels.par_iter_mut().map(decide).collect(),
+    };
+    let options = Options { comments, source_target: ready.target, ..options.clone() };
     let write: kernel::Writer = match to {
         To::Ptx => kernel::ptx::write,
         To::Spirv => kernel::spirv::write,
     };
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    for kernel in ready.program.kernels.iter().filter(|_| to == To::Ptx) {
+        match kernel::nan_results(kernel, &ready.profile).map(|loss| options.accept(loss)) {
+            Some(Ok(loss)) => accepted.push(loss),
+            Some(Err(loss)) => refused.push(loss),
+            None => {}
+        }
+    }
+    if !refused.is_empty() {
+        return Err(NoTranslation::NoCounterpart(refused));
+    }
     let mut translation = write(&ready.program, &options).map_err(NoTranslation::NoCounterpart)?;
     for (open, decided) in translation.open.iter_mut().zip(decided) {
         open.splice(0..0, decided);
     }
-    Ok(Translated { source: ready, translation, to })
+    translation.losses.extend(accepted);
+    Ok(Translated { source: ready, translation, to, assume: choice.assume })
 }
 
 /// What is known of a kernel and its translation.
@@ -170,7 +198,7 @@ impl Translated {
             To::Ptx => Source::Ptx(text),
             To::Spirv => Source::SpirvText(text),
         };
-        let read = Ready::read_all(source, &Choice::default());
+        let read = Ready::read_all(source, &Choice { assume: self.assume, ..Choice::default() });
         let read = read.map_err(|refusal| match NoAnswer::refused("the translation", text, refusal) {
             NoAnswer::Input(problem) | NoAnswer::Unsupported(problem) => problem,
         })?;
@@ -382,16 +410,17 @@ const FORMATS: [Format; 4] = [Format::F32, Format::F64, Format::F16, Format::BF1
 /// Integers that count elements or threads.
 const COUNTS: [u64; 6] = [64, 16, 128, 7, 32, 1];
 
-/// A number of a format: in the first trials of moderate size, later any bits, and numbers at the edges of the format.
+/// A number of a format: in the first trials of moderate size, later any bits, and numbers at the edges of the format, among
+/// them a NaN that says whether payloads are kept.
 fn number(format: Format, trial: u64, random: &mut dyn FnMut() -> u64) -> u64 {
     let any = random();
     let mask = u64::MAX >> (64 - format.width());
     let (fraction, sign) = (format.frac_bits(), any & (mask ^ mask >> 1));
     match (trial % 4, any >> 60) {
         (3, 0..8) => {
-            let one = format.one();
-            let edges =
-                [0, 1, (1 << fraction) - 1, 1 << fraction, format.infinity(), format.infinity() - 1, one, one + 1];
+            let (one, infinity) = (format.one(), format.infinity());
+            let nan = infinity | format.quiet_bit() | 0x25;
+            let edges = [0, 1, (1 << fraction) - 1, 1 << fraction, infinity, infinity - 1, one, one + 1, nan];
             edges[(any >> 40) as usize % edges.len()] | sign
         }
         (2.., _) => any & mask,

@@ -60,7 +60,7 @@ pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
 pub use program::{
-    cubin_hazards, cubin_kernels, is_kernel_listing, listing_hazards, listing_kernels, lower_cubin,
+    cubin_hazards, cubin_kernels, cubin_target, is_kernel_listing, listing_hazards, listing_kernels, lower_cubin,
     lower_kernel_listing, simplify,
 };
 pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Slot as RowSlot};

@@ -82,6 +82,10 @@ impl Environment {
     pub fn version(&self) -> Version {
         self.version
     }
+    /// Whether kernels with all that OpenCL's full profile has may be for it: that profile's environments, and those of no client.
+    pub const fn has_kernels(&self) -> bool {
+        matches!(self.client, Client::Universal | Client::OpenCl { embedded: false, .. })
+    }
     /// The version of OpenCL, of its full profile, where it is one of OpenCL's.
     pub const fn full_opencl(&self) -> Option<Version> {
         match self.client {

@@ -23,6 +23,13 @@ pub const TRAP: Rule = Rule::error(
     "SPIR-V 1.6, OpUnreachable",
 );
 
+/// NaNs as the source is read.
+pub const NAN_RESULTS: Rule = Rule::error(
+    "TRN0304",
+    "a NaN result has the bits that the source is read with: PTX has NVIDIA's",
+    "PTX ISA, 9.7.3 and 9.7.4: the NaN of f32, f16 and bf16 results is one, whatever the operands",
+);
+
 /// Warps as subgroups.
 pub const WARP: Rule = Rule::warning(
     "TRN0202",
@@ -44,8 +51,23 @@ pub const CONTRACTION: Rule = Rule::warning(
     "PTX ISA, mul, add, fma; SPIR-V 1.6, 3.20 Decoration, NoContraction",
 );
 
+/// Functions that machines approximate.
+pub const APPROXIMATION: Rule = Rule::warning(
+    "TRN0302",
+    "an approximated function is the source's own instruction: another's bits need not be the same",
+    "PTX ISA, the accuracy of .approx and .full; OpenCL C 3.0, 7.4 Relative Error as ULPs; Vulkan 1.3, Precision of Operations",
+);
+
+/// What execution modes do not say.
+pub const MODES: Rule = Rule::note(
+    "TRN0303",
+    "SPIR-V's execution modes determine the bits of what a kernel computes",
+    "SPIR-V 1.6, 3.6 Execution Mode, SignedZeroInfNanPreserve, DenormFlushToZero",
+);
+
 /// What a refusal offers to accept, by its code.
-pub static LOSSES: &[Rule] = &[TRAP];
+pub static LOSSES: &[Rule] = &[TRAP, NAN_RESULTS];
 
 /// Every rule, in the order of the codes.
-pub static RULES: &[Rule] = &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP, ORDER, CONTRACTION];
+pub static RULES: &[Rule] =
+    &[NO_COUNTERPART, UNAVAILABLE, TRAP, WARP, ORDER, CONTRACTION, APPROXIMATION, MODES, NAN_RESULTS];

@@ -41,7 +41,7 @@ pub struct TranslatedKernel<'a> {
 /// What is known of a kernel and its translation.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerifiedKernel {
-    /// `proved`, `proved-as-decided` where something is open of the bits, `equal-on-data`, `nothing-compared` or `different`.
+    /// `proved`, `proved-as-decided` where something is open of the bits or lost, `equal-on-data`, `nothing-compared` or `different`.
     pub verdict: &'static str,
     /// In words: of what is not proved why, of what differs where.
     pub reason: String,
@@ -60,7 +60,8 @@ impl<'a> TranslatedModule<'a> {
             let arguments = &translated.translation.arguments[place];
             let parameters = arguments.iter().map(|argument| described(kernel, *argument)).collect();
             let open = &translated.translation.open[place];
-            let is_open = !open.is_empty() || !translated.source.undetermined.is_empty();
+            let losses = &translated.translation.losses;
+            let is_open = !open.is_empty() || !losses.is_empty() || !translated.source.undetermined.is_empty();
             let verification = verified.get(place);
             let verification = verification.map(|verification| VerifiedKernel::new(kernel, verification, is_open));
             let open = open.iter().map(ToString::to_string).collect();
@@ -149,7 +150,7 @@ impl VerifiedKernel {
             (None, Ok(())) => {
                 let both = "both do the same operations on memory with the same values";
                 if is_open {
-                    ("proved-as-decided", format!("equal for all data where the notes leave nothing open: {both}"))
+                    ("proved-as-decided", format!("equal for all data but for what the notes say is open: {both}"))
                 } else {
                     ("proved", format!("equal for all data: {both}"))
                 }

@@ -56,6 +56,11 @@ pub fn cubin_kernels(bytes: &[u8]) -> Result<Vec<String>, Finding> {
     Ok(names.filter(is_kernel).map(str::to_owned).collect())
 }
 
+/// The target of a cubin of Maxwell or Pascal: `sm_50` is 50.
+pub fn cubin_target(bytes: &[u8]) -> Option<u32> {
+    read(bytes).ok().map(|image| image.target)
+}
+
 /// A kernel of a cubin as a program; at most so many operations and blocks.
 ///
 /// # Errors

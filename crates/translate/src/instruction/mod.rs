@@ -20,6 +20,7 @@ pub(crate) mod text;
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Form, Gate, Recipe};
 
+pub(crate) use spirv::FLUSH;
 pub use steps::{Step, evaluate};
 
 use steps::Plan;

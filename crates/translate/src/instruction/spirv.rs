@@ -9,8 +9,10 @@ use roundonce_isa::{Recipe, hexadecimal};
 use super::text::{Core, NAN_BITS, Names, Text, Writer, is_plain};
 
 /// What DenormFlushToZero leaves open.
-pub(super) const FLUSH: &str = "flushes: the sign of a zero that one makes, whether a value that rounds up to the smallest normal \
-                                number is subnormal, and in Vulkan whether an operand is flushed";
+pub(crate) const FLUSH: &str = "flushes: the sign of a zero that one makes, whether a value that rounds up to the smallest normal \
+                                number is subnormal";
+/// And in Vulkan alone.
+const FLUSH_IN_VULKAN: &str = "in Vulkan whether an operand is flushed";
 
 pub(super) struct SpirV;
 
@@ -36,8 +38,8 @@ pub(super) fn modes(operation: &Operation) -> Option<[(&'static str, u32, u32); 
 
 /// What is open under [`modes`].
 pub(super) fn open(operation: &Operation) -> Vec<&'static str> {
-    let flush = operation.flush.then_some(FLUSH);
-    [NAN_BITS].into_iter().chain(flush).collect()
+    let flush = if operation.flush { &[FLUSH, FLUSH_IN_VULKAN][..] } else { &[] };
+    [NAN_BITS].iter().chain(flush).copied().collect()
 }
 
 /// The types that a format's values need, in a module.

@@ -10,12 +10,12 @@ pub mod ptx;
 pub mod spirv;
 
 use roundonce_ir::{Instruction, Kernel, Op, Program};
-use roundonce_isa::{Finding, Location, SmTarget, Version};
+use roundonce_isa::{Finding, Location, Severity, SmTarget, Version};
 use roundonce_spirv::Environment;
 
 use crate::rules::NO_COUNTERPART;
 pub use comments::Comments;
-pub use open::decide_contraction;
+pub use open::{decide_contraction, nan_results};
 
 /// What a translation is given beside the program.
 #[derive(Clone, Debug, Default)]
@@ -32,16 +32,26 @@ pub struct Options<'a> {
     pub environment: Option<Environment>,
     /// Of SPIR-V: a fused multiply-add is OpFmaKHR of SPV_KHR_fma, and not OpenCL.std's `fma`, which every consumer knows.
     pub fma_khr: bool,
-    /// Of PTX: the target, the lowest that has everything where none is asked for.
+    /// The machine that the source is for, where it says one.
+    pub source_target: Option<SmTarget>,
+    /// Of PTX: the target; where none is asked for `sm_80`, or the source's own where that is older, or the first after it
+    /// that has everything.
     pub target: Option<SmTarget>,
     /// Of PTX: its version, the lowest that has everything and the target where none is asked for.
     pub version: Option<Version>,
 }
 
 impl Options<'_> {
-    /// Whether a loss was accepted.
-    pub fn allows(&self, code: &str) -> bool {
-        self.allow.iter().any(|allowed| allowed == code)
+    /// A loss, as a warning where it was accepted.
+    ///
+    /// # Errors
+    /// The finding, which says how it is accepted, where it was not.
+    pub fn accept(&self, loss: Finding) -> Result<Finding, Finding> {
+        if self.allow.iter().any(|allowed| allowed == loss.code) {
+            return Ok(Finding { severity: Severity::Warning, ..loss });
+        }
+        let help = format!("`--allow {}` accepts it", loss.code);
+        Err(loss.help(help))
     }
     /// Whom SPIR-V is for.
     pub(crate) fn environment(&self) -> Environment {
@@ -88,7 +98,7 @@ fn location(kernel: &Kernel, loc: u32) -> Location {
     }
 }
 
-/// Questions about the space that a generic address is in (PTX `isspacep`). The program asks them by arithmetic on the
+/// Questions about the space that a generic address is in (PTX `isspacep`). The program has them as arithmetic on the
 /// engine's own windows, and machines have theirs elsewhere.
 fn space_questions(kernel: &Kernel) -> Vec<Finding> {
     let is_question = |loc: u32| {
@@ -99,7 +109,7 @@ fn space_questions(kernel: &Kernel) -> Vec<Finding> {
     let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
     let comparisons = instructions.filter(|at| matches!(at.op, Op::Compare { .. }) && is_question(at.loc));
     let refused = |at: &Instruction| {
-        let what = "a question about the space of an address has no counterpart";
+        let what = "a question about the space of an address is not translated";
         NO_COUNTERPART.finding(location(kernel, at.loc), what)
     };
     comparisons.map(refused).collect()

@@ -3,6 +3,7 @@
 use roundonce_ir::{Guard, Instruction, Kernel, Op, Operand, Passing, Program, Reg, Terminator, Width};
 use roundonce_isa::{Finding, Gate};
 
+use super::super::open::Approximations;
 use super::super::{Argument, location};
 use super::copies::Copies;
 use super::lines::Lines;
@@ -29,6 +30,8 @@ pub(super) struct Shared<'p> {
     pub(super) findings: Vec<Finding>,
     /// What is written with a loss.
     pub(super) losses: Vec<Finding>,
+    /// Of each kernel that is written, what is open.
+    pub(super) open: Vec<Vec<Finding>>,
     /// Whether `vprintf` is called.
     pub(super) prints: bool,
     /// Whether a kernel has no shared memory but the launch's.
@@ -87,6 +90,7 @@ pub(super) struct Body<'b> {
     loops: u32,
     /// What the translation does not carry over.
     pub(super) losses: Vec<Finding>,
+    pub(super) approximations: Approximations,
 }
 
 /// Writes a kernel behind the text.
@@ -121,6 +125,7 @@ pub(super) fn write<'p>(
         images: None,
         loops: 0,
         losses: Vec::new(),
+        approximations: Approximations::default(),
     };
     lines.before(kernel, out);
     let mut findings = body.blocks(kernel, &reached, lines);
@@ -133,6 +138,7 @@ pub(super) fn write<'p>(
     shared.prints |= body.prints;
     shared.dynamic_shared |= body.named[0] && kernel.shared_bytes == 0;
     shared.losses.append(&mut body.losses);
+    shared.open.push(body.approximations.finding().into_iter().collect());
     let arguments = body.params.arguments;
     let left = MOST_FINDINGS.saturating_sub(shared.findings.len());
     shared.findings.extend(findings.into_iter().take(left));

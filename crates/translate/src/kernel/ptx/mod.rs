@@ -2,10 +2,11 @@
 //!
 //! Every operation becomes the instruction that PTX has for it where there is one, otherwise instructions that give the same
 //! bits; what has neither is refused by its name. Roundings are always written, so that no assembler contracts what the
-//! source rounds twice; approximated functions are the same functions, which both languages leave open.
+//! source rounds twice. Approximated functions are PTX's own of the same name, which need not have the source's bits.
 //!
-//! - **Target and version.** The lowest target from `sm_80` on with everything that is used (`sm_80` is the first with a
-//!   fused multiply-add of bf16), and the lowest PTX that has both; or what [`Options::target`] and [`Options::version`] ask for.
+//! - **Target and version.** The lowest target with everything that is used, from the source's own on where that is older than
+//!   `sm_80`, and otherwise from `sm_80` on (the first with a fused multiply-add of bf16; before sm_70 threads of a warp
+//!   cannot wait for each other); and the lowest PTX that has both; or what [`Options::target`] and [`Options::version`] ask for.
 //! - **Parameters** keep their names where PTX takes them: `0.1` is `binding_0_1`, other signs are `_`. A buffer's size,
 //!   where the source asks for it, is one more parameter; a pointer to shared memory is where its piece begins
 //!   ([`Argument`]).
@@ -63,6 +64,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         needs: Needs::new(options),
         findings: Vec::new(),
         losses: Vec::new(),
+        open: Vec::new(),
         prints: false,
         dynamic_shared: false,
     };
@@ -101,5 +103,5 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     }
     text.push_str(&variables);
     text.push_str(&kernels);
-    Ok(Translation { text, arguments, losses: shared.losses, open: vec![Vec::new(); program.kernels.len()] })
+    Ok(Translation { text, arguments, losses: shared.losses, open: shared.open })
 }

@@ -4,9 +4,11 @@ use roundonce_isa::{Gate, Range, SmTarget, SmVariant, Variants, Version};
 
 use super::super::Options;
 
-/// The target where none is asked for and nothing needs a later one: the oldest that both supported assemblers compile
-/// for, and the first with a fused multiply-add of bf16.
+/// The target where none is asked for, nothing needs a later one and the source is for none that is older: the first with a
+/// fused multiply-add of bf16.
 const TARGET: u32 = 80;
+/// None older is taken without being asked for: no supported assembler compiles for one.
+const OLDEST: u32 = 50;
 /// The lowest version: what is used everywhere is older.
 const VERSION: Version = Version(4, 3);
 
@@ -14,6 +16,8 @@ const VERSION: Version = Version(4, 3);
 pub(super) struct Needs {
     asked_target: Option<SmTarget>,
     asked_version: Option<Version>,
+    /// The target where none is asked for and nothing needs a later one.
+    lowest: SmTarget,
     /// The first version that has the target, or the lowest one.
     first_version: Version,
     /// Whether textures have samplers of their own, where there are textures.
@@ -26,8 +30,11 @@ pub(super) struct Needs {
 
 impl Needs {
     pub(super) fn new(options: &Options<'_>) -> Needs {
-        let target = options.target.unwrap_or(SmTarget::from(TARGET));
+        let older = options.source_target.map_or(TARGET, |source| source.number.clamp(OLDEST, TARGET));
+        let lowest = SmTarget::from(older);
+        let target = options.target.unwrap_or(lowest);
         Needs {
+            lowest,
             asked_target: options.target,
             asked_version: options.version,
             first_version: roundonce_ptx::first_version(target).unwrap_or(VERSION).max(VERSION),
@@ -43,7 +50,7 @@ impl Needs {
 
     /// Whether something may be used without a later target than is asked for, or than the lowest.
     pub(super) fn has(&self, gate: &Gate) -> bool {
-        let target = self.asked_target.unwrap_or(SmTarget::from(TARGET));
+        let target = self.asked_target.unwrap_or(self.lowest);
         gate.has_target(target) && self.asked_version.is_none_or(|version| gate.version.holds(version))
     }
 
@@ -57,7 +64,7 @@ impl Needs {
         if !self.may_have(&gate) {
             return Err(format!("`{}` needs {gate}", spelling.concat()));
         }
-        let low = self.asked_target.is_none() && !gate.has_target(SmTarget::from(TARGET));
+        let low = self.asked_target.is_none() && !gate.has_target(self.lowest);
         let old = self.asked_version.is_none() && gate.version.first > self.first_version;
         if (low || old) && !self.gates.iter().any(|(known, _)| *known == gate) {
             self.gates.push((gate, spelling.concat()));
@@ -114,9 +121,10 @@ impl Needs {
         if let Some((machine, _)) = self.machine {
             return machine;
         }
-        let number = self.gates.iter().map(|(gate, _)| first_number(gate)).max().unwrap_or(TARGET);
+        let lowest = self.lowest.number;
+        let number = self.gates.iter().map(|(gate, _)| first_number(gate)).max().unwrap_or(lowest).max(lowest);
         let specific = self.gates.iter().any(|(gate, _)| gate.variants != Variants::All);
-        SmTarget { number: number.max(TARGET), variant: specific.then_some(SmVariant::Architecture) }
+        SmTarget { number, variant: specific.then_some(SmVariant::Architecture) }
     }
 }
 

@@ -44,10 +44,19 @@ impl Body<'_> {
         let name = if negate { "neg" } else { "abs" };
         let a = self.float_operand(a, format, 1);
         match (format, flush, arithmetic) {
+            // Below sm_70 it is a logical operation, except where it flushes.
+            (Format::F32 | Format::F64, false, true) if !self.has(&since(6, 5, 70)) => {
+                self.signed_product(d, negate, format, a);
+            }
             (Format::F16 | Format::F32, _, true) | (Format::BF16 | Format::F64, false, true) => {
                 let spelling = [name, ftz(flush), type_word(format).unwrap_or_default()];
-                // For older targets it is a logical operation.
-                self.using(if format == Format::BF16 { since(7, 0, 80) } else { since(6, 5, 70) }, &spelling)?;
+                let gate = match format {
+                    Format::BF16 => since(7, 0, 80),
+                    Format::F16 if flush => since(6, 0, 53),
+                    Format::F32 if flush => since(2, 0, 20),
+                    _ => since(6, 5, 70),
+                };
+                self.using(gate, &spelling)?;
                 self.ins(&spelling, &[d.into(), a]);
             }
             (Format::F16 | Format::BF16 | Format::F32 | Format::F64, false, false) => {
@@ -58,6 +67,21 @@ impl Body<'_> {
             _ => return none(format!("`{name}{}` of {}", ftz(flush), name_of(format))),
         }
         Ok(())
+    }
+
+    /// The sign cleared or flipped by a product: of a NaN it makes the profile's.
+    fn signed_product(&mut self, d: Reg, negate: bool, format: Format, a: Arg<'static>) {
+        let width = Width::holding(format.width());
+        let ty = type_word(format).unwrap_or_default();
+        let constant = |bits: u64| if format == Format::F64 { Arg::F64(bits) } else { Arg::F32(bits) };
+        if negate {
+            return self.ins(&["mul.rn", ty], &[d.into(), a, constant(format.one() | format.sign_mask())]);
+        }
+        let product = self.computed(width, &["mul.rn", ty], &[a, constant(format.one())]);
+        let is_number = self.computed(Width::Pred, &["setp.num", ty], &[a, a]);
+        let magnitude =
+            self.computed(width, &["and", bits_type(width)], &[product, Arg::Int(format.magnitude_mask(), width)]);
+        self.ins(&["selp", bits_type(width)], &[d.into(), magnitude, product, is_number]);
     }
 
     /// A quotient. That of 16-bit numbers is rounded to f32 first, which has more than twice as many bits: no value is
@@ -268,7 +292,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// A function that hardware approximates is open in both languages: the same function is no loss.
+    /// A function that hardware approximates; the source's own instruction where it is one of PTX.
     pub(super) fn approximate(
         &mut self,
         d: Reg,
@@ -309,6 +333,7 @@ impl Body<'_> {
         }
         let words = [word, ftz(flushes), ty];
         self.using(gate, &words)?;
+        self.approximations.add(name, &words.concat());
         let (a, b) = (self.float_operand(a, format, 1), self.float_operand(b, format, 1));
         // `tanh` keeps subnormals.
         let a = if function == Function::Tanh && flush && format == Format::F32 {

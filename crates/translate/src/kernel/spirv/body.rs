@@ -7,8 +7,9 @@
 use std::fmt::Write as _;
 
 use roundonce_ir::{Instruction, Kernel, MemoryOrder, Op, Operand, Reg, Role, Special, Terminator, Width};
-use roundonce_isa::{Finding, Severity};
+use roundonce_isa::Finding;
 
+use super::super::open::Approximations;
 use super::super::{Options, location};
 use super::ids::{Class, Id, Ty, Type};
 use super::memory::Parameters;
@@ -81,6 +82,7 @@ pub(super) struct Body<'a> {
     source: String,
     pub(super) findings: Vec<Finding>,
     pub(super) losses: Vec<Finding>,
+    pub(super) approximations: Approximations,
     /// The widths of floats that are computed with.
     pub(super) widths: [bool; 3],
 }
@@ -129,6 +131,7 @@ impl<'a> Body<'a> {
             source: String::new(),
             findings: Vec::new(),
             losses: Vec::new(),
+            approximations: Approximations::default(),
             widths: [false; 3],
         }
     }
@@ -275,11 +278,9 @@ impl<'a> Body<'a> {
 
     /// A loss, which is refused unless it is allowed.
     pub(super) fn lose(&mut self, rule: &roundonce_isa::Rule, what: &str) {
-        let finding = self.finding(rule, what);
-        if self.options.allows(rule.code) {
-            self.losses.push(Finding { severity: Severity::Warning, ..finding });
-        } else {
-            self.findings.push(finding.help(format!("`--allow {}` accepts it", rule.code)));
+        match self.options.accept(self.finding(rule, what)) {
+            Ok(accepted) => self.losses.push(accepted),
+            Err(refused) => self.findings.push(refused),
         }
     }
 

@@ -378,6 +378,7 @@ impl Body<'_> {
     /// A function that hardware approximates, by OpenCL's name for it.
     pub(super) fn approximate(
         &mut self,
+        source: &str,
         function: Function,
         (format, flush): (Format, bool),
         saturate: bool,
@@ -394,6 +395,7 @@ impl Body<'_> {
         if name.starts_with("native_") && ty != Ty::F32 {
             return Err(format!("{function:?} approximated in this format"));
         }
+        self.approximations.add(source, &format!("OpenCL.std {name}"));
         let mut value = self.call(ty, name, &values);
         if flush && !self.mode(ty).flush {
             value = self.flushed(value, ty);

@@ -33,9 +33,9 @@ use std::fmt::Write as _;
 
 use rayon::prelude::*;
 use roundonce_ir::{Kernel, Program, scalarize};
-use roundonce_isa::{Finding, Version};
+use roundonce_isa::{Finding, Location, Version};
 
-use super::{Options, Translation, space_questions};
+use super::{Options, Translation, open, space_questions};
 use body::Body;
 use ids::{Ty, Type};
 use memory::{Parameters, Pointers};
@@ -61,22 +61,24 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     let mut findings = Vec::new();
     let names: Vec<_> = program.kernels.iter().map(|kernel| module.named(&kernel.name)).collect();
     let variables = memory::variables(&mut module, program, environment.full_opencl(), &mut findings);
-    let (mut arguments, mut losses) = (Vec::new(), Vec::new());
+    let (mut arguments, mut losses, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for (Analysed { kernel, questions, shape, pointers }, name) in analysed(program).into_iter().zip(names) {
+        let asked: Vec<Location> = questions.iter().map(|finding| finding.location).collect();
         findings.extend(questions);
         let params = Parameters::of(&mut module, &pointers, &kernel, &mut findings);
         arguments.push(params.arguments.clone());
         let mut body = Body::new(&mut module, &kernel, options, &variables, (params, shape));
         body.run();
         let written = body.written(name);
-        findings.extend(written.findings);
+        // What a question is made of is refused with it.
+        findings.extend(written.findings.into_iter().filter(|finding| !asked.contains(&finding.location)));
         losses.extend(written.losses);
+        open.push(written.open);
     }
     if !findings.is_empty() {
         return Err(findings);
     }
     let version = environment.version().min(Version(1, 3));
-    let open = vec![Vec::new(); program.kernels.len()];
     Ok(Translation { text: module.finish(version), arguments, losses, open })
 }
 
@@ -110,6 +112,7 @@ fn analysed(program: &Program) -> Vec<Analysed<'_>> {
 struct Written {
     findings: Vec<Finding>,
     losses: Vec<Finding>,
+    open: Vec<Finding>,
 }
 
 impl Body<'_> {
@@ -154,7 +157,16 @@ impl Body<'_> {
         line.push('\n');
         self.module.entry_points = line;
         self.execution_modes(name);
-        Written { findings: self.findings, losses: self.losses }
+        let open = self.open();
+        Written { findings: self.findings, losses: self.losses, open }
+    }
+
+    /// What is open of the kernel's bits.
+    fn open(&self) -> Vec<Finding> {
+        let computes = self.widths.contains(&true);
+        let flushes = self.widths.iter().zip(&self.shape.modes).any(|(&used, mode)| used && mode.flush);
+        let modes = computes.then(|| open::of_modes(flushes));
+        self.approximations.finding().into_iter().chain(modes).collect()
     }
 
     fn execution_modes(&mut self, name: ids::Id) {

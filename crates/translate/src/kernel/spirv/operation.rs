@@ -44,8 +44,8 @@ impl Body<'_> {
                 let (value, ty) = self.root(*format, *rounding, *flush, *a)?;
                 self.write(*d, value, ty);
             }
-            Op::Approximate { d, function, format, flush, saturate, a, b, .. } => {
-                let (value, ty) = self.approximate(*function, (*format, *flush), *saturate, [*a, *b])?;
+            Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
+                let (value, ty) = self.approximate(name, *function, (*format, *flush), *saturate, [*a, *b])?;
                 self.write(*d, value, ty);
             }
             Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
