@@ -121,7 +121,11 @@ pub(crate) fn read<T>(
     reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
 ) -> Result<(T, String), Failure> {
     let expected = || Failure::Input(format!("{}: expected a {KERNELS} file", path.display()));
-    let language = Language::read(path)?.filter(|language| *language != Language::Sass).ok_or_else(expected)?;
+    let language = Language::read(path)?.ok_or_else(expected)?;
+    if language == Language::Sass {
+        let what = "a listing of whole kernels of Maxwell or Pascal, each with its EXIT, is read; this one holds none";
+        return Err(Failure::Unsupported(format!("{}: {what}", path.display())));
+    }
     let bytes = files::read(path)?;
     let binary = match language {
         Language::Cubin if sass::Cubin::is_elf(&bytes) => Some(Source::Cubin(&bytes)),
