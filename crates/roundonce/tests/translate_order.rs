@@ -129,7 +129,7 @@ fn accesses_of_ptx_are_atomic_in_spirv() {
 fn what_has_no_atomic_access_is_said() {
     let text = ptx("ld.acquire.gpu.global.u16 %h, [%a];\nst.global.u16 [%a+2], %h;");
     let spirv = translated(Source::Ptx(&text), To::Spirv, None);
-    let losses: Vec<&str> = spirv.translation.losses.iter().map(|loss| &*loss.code).collect();
+    let losses: Vec<&str> = spirv.translation.losses.iter().map(|loss| loss.code).collect();
     assert_eq!(losses, ["TRN0203"]);
     assert!(spirv.translation.text.contains("Volatile|Aligned 2"));
     assert!(spirv.translation.text.contains("OpMemoryBarrier"));
