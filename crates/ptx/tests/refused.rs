@@ -26,6 +26,7 @@ fn by_name() {
         "add.oob.f16 %h1, %h2, %h3;",
         "sub.u16x2 %r1, %r2, %r3;",
         "cvt.rn.satfinite.s2f6x2.f32 %h1, %f1, %f2;",
+        "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;",
         "cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;",
         "vadd.u32.u32.u32.sat %r1, %r2, %r3;",
         "vmin.u32.u32.u32.max %r1, %r2, %r3, %r4;",
@@ -98,8 +99,6 @@ fn fragments_of_another_size() {
 fn what_is_ill_formed() {
     let fragments = "{%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
     for line in [
-        "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;".to_owned(),
-        "cvt.rp.bf16x2.ue8m0x2 %r1, %h1;".to_owned(),
         format!("mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {fragments}"),
         format!("mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32 {fragments}"),
     ] {

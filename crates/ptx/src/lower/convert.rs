@@ -246,9 +246,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let conversion = packed_conversion(&inst.spelling);
         let right = FORMS.iter().any(|form| form.effects("cvt", inst.modifiers).is_ok());
-        let Some(conversion) = conversion.filter(|_| right) else {
-            return Err(self.malformed(format!("`{}` is no conversion of PTX", inst.spelling)));
-        };
+        let Some(conversion) = conversion.filter(|_| right) else { return Err(self.refuse(inst)) };
         let bits = |bits: u32| Type { kind: ScalarKind::Bits, bits, components: 1 };
         let mut args = [Operand::ZERO; 5];
         let written = match conversion.operand_count() {
