@@ -101,8 +101,8 @@ fn of_floats() {
     for name in FLOAT {
         // A truth in each half.
         forms.add(format!("set.{name}.u32.f16x2 %r0, %r1, %r2;"), move |[a, b, ..]| {
-            let of = |shift: u32| holds(name, order(half, a >> shift & 0xffff, b >> shift & 0xffff));
-            u64::from(of(0)) * 0xffff | u64::from(of(16)) * 0xffff_0000
+            let of = |shift: u32| holds(name, order(half, (a >> shift) & 0xffff, (b >> shift) & 0xffff));
+            (u64::from(of(0)) * 0xffff) | (u64::from(of(16)) * 0xffff_0000)
         });
     }
     for (r, t, layout) in FLOATS {
