@@ -71,7 +71,7 @@ fn rewrite(kernel: &mut Kernel, instruction: Instruction, out: &mut Vec<Instruct
             out.push(Instruction::new(Op::Int { d: opposite, op: IntOp::Not, width: Width::Pred, args }, loc));
             out.push(Instruction { op: Op::Select { d, p: opposite.into(), a: b, b: a }, guard, loc, order });
         }
-        op => out.push(Instruction { guard, ..Instruction::new(op, loc) }),
+        op => out.push(Instruction { op, guard, loc, order }),
     }
 }
 

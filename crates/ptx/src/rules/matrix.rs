@@ -212,9 +212,8 @@ impl<'a> Check<'_, 'a> {
             let wanted = Wanted::plain("selectors", types, Immediate::Integer, INSTRUCTIONS);
             return self.vector(operand, &wanted, 2);
         };
-        let (threads, scales) =
-            kind.strip_prefix("sa").map_or_else(|| (4, kind.trim_start_matches("sb")), |scales| (2, scales));
-        let (scales, bytes) = match scales {
+        let threads = if kind.starts_with("sa") { 2 } else { 4 };
+        let (scales, bytes) = match kind.trim_start_matches(char::is_alphabetic) {
             "1" => (1, "0 to 3"),
             "2" => (2, "0 or 2"),
             _ => (4, "0"),
