@@ -330,7 +330,7 @@ impl Op {
         }
     }
 
-    /// Whether it exchanges what nobody asks for, which is to store.
+    /// Whether it is an exchange whose result is not read, which is a store.
     pub const fn is_atomic_store(&self) -> bool {
         matches!(self, Op::Atomic { kind: AtomicKind::Exchange, d: None, high: None, .. })
     }

@@ -43,9 +43,11 @@ impl Body<'_> {
     ) -> Written {
         let name = if negate { "neg" } else { "abs" };
         let a = self.float_operand(a, format, 1);
+        // Before these targets it is a logical operation, except where it flushes.
+        let is_early = format == Format::F32 || format == Format::F64 && negate;
+        let sum = if is_early { since(4, 0, 50) } else { since(6, 5, 70) };
         match (format, flush, arithmetic) {
-            // Below sm_70 it is a logical operation, except where it flushes.
-            (Format::F32 | Format::F64, false, true) if !self.has(&since(6, 5, 70)) => {
+            (Format::F32 | Format::F64, false, true) if !self.has(&sum) => {
                 self.signed_product(d, negate, format, a);
             }
             (Format::F16 | Format::F32, _, true) | (Format::BF16 | Format::F64, false, true) => {
@@ -54,7 +56,7 @@ impl Body<'_> {
                     Format::BF16 => since(7, 0, 80),
                     Format::F16 if flush => since(6, 0, 53),
                     Format::F32 if flush => since(2, 0, 20),
-                    _ => since(6, 5, 70),
+                    _ => sum,
                 };
                 self.using(gate, &spelling)?;
                 self.ins(&spelling, &[d.into(), a]);
