@@ -115,9 +115,9 @@ fn a_listing_in_order() {
 #[test]
 fn what_cannot_run_is_named() {
     let code = |text: &str| lower(text, None).unwrap_err()[0].code;
-    assert_eq!(code("FSETP.GT.AND P0, PT, R1, R2, PT;"), "SASS0012");
-    assert_eq!(code("FADD R0, |R1|, R2;"), "SASS0012");
-    assert_eq!(code("EXIT ; /* 0xe30000000007000f */"), "SASS0012");
+    assert_eq!(code("FSETP.GT.AND P0, PT, R1, R2, PT;"), "SASS0040");
+    assert_eq!(code("FADD R0, |R1|, R2;"), "SASS0040");
+    assert_eq!(code("EXIT ; /* 0xe30000000007000f */"), "SASS0040");
     assert_eq!(code("FFMA.INVALIDFMZ3 R0, R1, R2, R3;"), "SASS0011");
     assert_eq!(code("MOV R0, -R1;"), "SASS0001");
     let two = ".text.a:\nMOV R0, R1;\n.text.b:\nFMUL R2, R3, R3;";
