@@ -18,16 +18,18 @@ _NARROW = {
     "float6_e3m2fn": "e3m2",
     "float4_e2m1fn": "e2m1",
 }
+# A power of two: what scales blocks of the others.
+_SCALES = {"float8_e8m0fnu": "ue8m0"}
 
 
 def format_of_any(dtype: np.dtype) -> Optional[str]:
     """The format of a type of floats, ml_dtypes' narrow ones too; None for any other type."""
-    return _NARROW.get(dtype.name) or format_of(dtype)
+    return _NARROW.get(dtype.name) or _SCALES.get(dtype.name) or format_of(dtype)
 
 
 def _format(dtype: np.dtype, what: str) -> str:
     found = format_of_any(dtype)
-    if found is None or found == "f64":
+    if found is None or found == "f64" or dtype.name in _SCALES:
         known = ", ".join(["float16", "bfloat16", "float32", *_NARROW])
         raise TypeError(f"{what} is {dtype.name}: expected {known}")
     return found
