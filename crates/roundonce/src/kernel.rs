@@ -1,6 +1,7 @@
 //! Kernels: a module of any language made ready to run, and what its parameters take.
 
 mod listing;
+mod machine_code;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +14,7 @@ use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
 use crate::bits::read_float;
 use crate::spirv::{self, Assume, Settings, SpecConstant};
-use crate::{image, ptx, sass};
+use crate::{image, ptx};
 pub use listing::{LaneValues, Lanes, constant_name, lanes, register_name};
 
 /// Bytes of shared memory that a parameter gets where arguments are made by type.
@@ -131,6 +132,11 @@ impl Refusal {
 }
 
 impl Ready {
+    /// The first kernel of a program as NVIDIA's machines run it.
+    fn of(program: Program, target: Option<SmTarget>) -> Ready {
+        Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), target, place: 0 }
+    }
+
     /// Reads a module.
     ///
     /// # Errors
@@ -164,8 +170,8 @@ impl Ready {
                 spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
             }
             Source::Cubin(_) | Source::Listing(_) => {
-                target = machine_target(source);
-                (machine_program(source, choice)?, Profile::NVIDIA, Vec::new())
+                target = machine_code::target(source);
+                (machine_code::program(source, choice)?, Profile::NVIDIA, Vec::new())
             }
         };
         let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
@@ -196,7 +202,7 @@ impl Ready {
             if program.kernels.is_empty() {
                 return Err(Refusal::Usage("there is no kernel in it".to_owned()));
             }
-            return Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), target, place: 0 });
+            return Ok(Ready::of(program, target));
         }
         let mut all: Option<Ready> = None;
         for (_, ready) in Ready::read_each(source, choice)? {
@@ -252,7 +258,7 @@ impl Ready {
             Source::Ptx(text) => return ptx_each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
             Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
-            Source::Cubin(_) | Source::Listing(_) => return machine_each(source, choice),
+            Source::Cubin(_) | Source::Listing(_) => return machine_code::each(source, choice),
         };
         let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
         let each = spirv::lower_each(&module, text, &spirv_settings(&module, choice)?);
@@ -314,54 +320,6 @@ fn listed(names: BTreeSet<&str>) -> String {
 /// The codes of a wrong spelling, gate or operand.
 const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
 
-/// The names of the kernels of machine code.
-fn machine_names(source: Source<'_>) -> Result<Vec<String>, Refusal> {
-    let names = match source {
-        Source::Cubin(bytes) => sass::cubin_kernels(bytes).map_err(|finding| vec![finding]),
-        Source::Listing(text) => sass::listing_kernels(text),
-        _ => Ok(Vec::new()),
-    };
-    names.map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
-}
-
-/// The machine of a cubin.
-fn machine_target(source: Source<'_>) -> Option<SmTarget> {
-    match source {
-        Source::Cubin(bytes) => sass::cubin_target(bytes).map(SmTarget::from),
-        _ => None,
-    }
-}
-
-fn machine_kernel(source: Source<'_>, name: &str, choice: &Choice) -> Result<Program, Refusal> {
-    let program = match source {
-        Source::Cubin(bytes) => sass::lower_cubin(bytes, name, choice.largest_kernel),
-        Source::Listing(text) => sass::lower_kernel_listing(text, name, choice.largest_kernel),
-        _ => Err(Vec::new()),
-    };
-    program.map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
-}
-
-fn machine_program(source: Source<'_>, choice: &Choice) -> Result<Program, Refusal> {
-    let names = machine_names(source)?;
-    match (&names[..], choice.entry.as_deref()) {
-        ([], None) => Err(Refusal::Usage("there is no kernel in it".to_owned())),
-        ([name], None) => machine_kernel(source, name, choice),
-        (_, None) => Err(Refusal::Several(names)),
-        (_, Some(name)) if names.iter().any(|known| known == name) => machine_kernel(source, name, choice),
-        (_, Some(name)) => Err(Refusal::Usage(format!("there is no kernel `{name}`"))),
-    }
-}
-
-fn machine_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
-    let target = machine_target(source);
-    let each = machine_names(source)?.into_iter().map(|name| {
-        let program = machine_kernel(source, &name, choice);
-        let ready = |program| Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), target, place: 0 };
-        (name, program.map(ready))
-    });
-    Ok(each.collect())
-}
-
 fn ptx_module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
     let ptx::Parsed { module, findings } = ptx::parse(text);
     match findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -422,13 +380,7 @@ fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
         let rejected: Vec<Finding> = rejected.iter().filter(inside).cloned().collect();
         let ready = match program {
             Ok(_) if !rejected.is_empty() => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
-            Ok(program) => Ok(Ready {
-                program,
-                profile: Profile::NVIDIA,
-                undetermined: Vec::new(),
-                target: module.target(),
-                place: 0,
-            }),
+            Ok(program) => Ok(Ready::of(program, module.target())),
             Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
         };
         (function.name.to_owned(), ready)

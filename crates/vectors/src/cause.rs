@@ -136,7 +136,8 @@ impl Failures {
         if self.failing.len() < MOST_FAILING {
             self.failing.push((index, tested.clone(), vector.clone()));
         }
-        let (key, is_near) = (self.key(index, tested, vector), is_near(tested, vector));
+        let is_near = is_near(tested, vector);
+        let key = self.key(index, tested, vector, is_near);
         let first = || Tally { count: 0, first: example.clone(), is_near };
         let tally = self.tallies.entry(key).or_insert_with(first);
         tally.count += 1;
@@ -146,7 +147,7 @@ impl Failures {
         }
     }
 
-    fn key(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector) -> Key {
+    fn key(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector, is_near: bool) -> Key {
         let right = tested.evaluate(&vector.operands);
         if right.value == vector.result
             && let Some(flags) = vector.flags
@@ -169,7 +170,7 @@ impl Failures {
         if !explained.is_empty() {
             return Key::Candidates(explained);
         }
-        if is_near(tested, vector) { Key::OneUlp } else { Key::Unknown }
+        if is_near { Key::OneUlp } else { Key::Unknown }
     }
 
     /// How many passing vectors of a block of so many are worth keeping.

@@ -4,7 +4,7 @@ mod rational;
 
 use std::collections::BTreeMap;
 
-use rational::{Mode, NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use rational::{Mode, NEAREST, PLAIN, array, ask, convert, deviations, fma, multiply, operation, plus};
 use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
@@ -184,18 +184,7 @@ fn what_cannot_be_told_apart_is_ambiguous() {
 
 /// A sum by the judge.
 fn chain(terms: impl Iterator<Item = [u64; 2]>, is_fused: bool) -> u64 {
-    terms.fold(0, |sum, [a, b]| {
-        if is_fused {
-            operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, sum])
-        } else {
-            let product = operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0]);
-            operation(Shape::Add, Layout::F32, PLAIN, false, [sum, 0, product])
-        }
-    })
-}
-
-fn plus(a: u64, b: u64) -> u64 {
-    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
+    terms.fold(0, |sum, [a, b]| if is_fused { fma(a, b, sum) } else { plus(sum, multiply(a, b)) })
 }
 
 fn halves(terms: &[[u64; 2]]) -> u64 {

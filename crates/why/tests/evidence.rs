@@ -5,35 +5,16 @@ mod rational;
 
 use std::collections::BTreeMap;
 
-use rational::{NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use rational::{NEAREST, array, ask, convert, deviations, fma, multiply, numbers, plus};
 use roundonce_arith::{Format, Profile};
+use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;
-use roundonce_oracle::{Layout, Shape};
 use roundonce_why::{
     ArrayAnswer, ObservedValue, Options, Outcome, Question, Values, answer, answer_arrays, parse_expr, parse_typed,
 };
 
-/// Numbers near one of f32, of both signs.
-fn numbers(seed: u64, count: usize) -> Vec<u64> {
-    let mut generator = Generator::new(seed, Layout::F32, Layout::F32);
-    let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
-    (0..count).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect()
-}
-
 fn f32s(values: &[u64]) -> Values {
     array(Format::F32, values, &[values.len()])
-}
-
-fn multiply(a: u64, b: u64) -> u64 {
-    operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0])
-}
-
-fn plus(a: u64, b: u64) -> u64 {
-    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
-}
-
-fn fma(a: u64, b: u64, c: u64) -> u64 {
-    operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, c])
 }
 
 /// Without unusual modes.

@@ -4,30 +4,11 @@ mod rational;
 
 use std::collections::BTreeMap;
 
-use rational::{NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use rational::{NEAREST, PLAIN, array, ask, convert, deviations, fma, multiply, numbers, operation, plus};
 use roundonce_arith::Format;
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Layout, Shape};
 use roundonce_why::{ArrayAnswer, Outcome, Question, Values};
-
-/// Numbers near one, of both signs.
-fn numbers(seed: u64, count: usize) -> Vec<u64> {
-    let mut generator = Generator::new(seed, Layout::F32, Layout::F32);
-    let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
-    (0..count).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect()
-}
-
-fn multiply(a: u64, b: u64) -> u64 {
-    operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0])
-}
-
-fn plus(a: u64, b: u64) -> u64 {
-    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
-}
-
-fn fma(a: u64, b: u64, c: u64) -> u64 {
-    operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, c])
-}
 
 fn fused(terms: impl Iterator<Item = [u64; 2]>) -> u64 {
     terms.fold(0, |sum, [a, b]| fma(a, b, sum))

@@ -258,6 +258,10 @@ impl<'a> Body<'a> {
         self.emit(Op::Compare { d, comparison, of, a, b });
         d
     }
+    /// The same of a comparison by its text, which may be a constant.
+    pub(super) fn holds(&mut self, comparison: Result<Comparison, Arg>, of: Comparand, [a, b]: [Arg; 2]) -> Arg {
+        comparison.map_or_else(|constant| constant, |comparison| self.compare(comparison, of, a, b).into())
+    }
     pub(super) fn select(&mut self, p: impl Into<Arg>, a: Arg, b: Arg) -> Arg {
         let d = self.fresh(B32);
         self.emit(Op::Select { d, p: p.into(), a, b });
@@ -290,17 +294,18 @@ impl<'a> Body<'a> {
     }
     /// An operand as a whole number, its signs applied.
     pub(super) fn whole(&mut self, operand: &Operand) -> Option<Arg> {
-        let mut value = self.bits(operand)?;
-        if operand.absolute {
-            value = self.int32(IntOp::Abs, &[value]);
+        let value = self.bits(operand)?;
+        let value = self.signed_int(operand, value);
+        Some(if operand.invert { self.int32(IntOp::Not, &[value]) } else { value })
+    }
+    /// A whole number with an operand's signs applied.
+    pub(super) fn signed_int(&mut self, operand: &Operand, mut value: Arg) -> Arg {
+        for (is_asked, op) in [(operand.absolute, IntOp::Abs), (operand.negate, IntOp::Neg)] {
+            if is_asked {
+                value = self.int32(op, &[value]);
+            }
         }
-        if operand.negate {
-            value = self.int32(IntOp::Neg, &[value]);
-        }
-        if operand.invert {
-            value = self.int32(IntOp::Not, &[value]);
-        }
-        Some(value)
+        value
     }
     /// A sign cleared or flipped, as a bit.
     pub(super) fn signed(&mut self, operand: &Operand, format: Format, mut a: Arg) -> Arg {

@@ -128,14 +128,12 @@ impl Body<'_> {
     /// PTX that ptxas makes such operands of.
     fn int_source(&mut self, operand: &Operand, bits: u32, sign: Signedness) -> Option<Arg> {
         let all = self.bits(operand)?;
-        let mut value = self.part(all, Self::place(operand), bits, sign);
-        for (is_asked, op) in [(operand.absolute, IntOp::Abs), (operand.negate, IntOp::Neg)] {
-            if is_asked {
-                value = self.int32(op, &[value]);
-                value = self.part(value, 0, bits, sign);
-            }
+        let value = self.part(all, Self::place(operand), bits, sign);
+        if !operand.absolute && !operand.negate {
+            return Some(value);
         }
-        Some(value)
+        let value = self.signed_int(operand, value);
+        Some(self.part(value, 0, bits, sign))
     }
 
     pub(super) fn int_to_float(&mut self, inst: &Instruction) -> Option<()> {

@@ -148,10 +148,7 @@ impl Body<'_> {
         let comparison = comparison(inst.modifier("cmp"))?;
         if inst.mnemonic() == "FCMP" {
             let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.single(&operands[3])?);
-            let p = match comparison {
-                Err(constant) => constant,
-                Ok(comparison) => self.compare(comparison, of, c, Arg::ZERO).into(),
-            };
+            let p = self.holds(comparison, of, [c, Arg::ZERO]);
             let d = self.target(&operands[0])?;
             self.finish(Op::Select { d, p, a, b });
             return Some(());
@@ -159,10 +156,7 @@ impl Body<'_> {
         let [.., a, b, with] = &*operands else { return None };
         let mut read = |operand| if is_double { self.double(operand) } else { self.single(operand) };
         let (a, b) = (read(a)?, read(b)?);
-        let result = match comparison {
-            Err(constant) => constant,
-            Ok(comparison) => self.compare(comparison, of, a, b).into(),
-        };
+        let result = self.holds(comparison, of, [a, b]);
         self.write_comparison(inst, result, with)
     }
 

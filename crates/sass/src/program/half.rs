@@ -127,12 +127,9 @@ impl Body<'_> {
         }
         let comparison = comparison(inst.modifier("cmp"))?;
         let of = Comparand::Float { format: Format::F16, flush: inst.modifier("ftz").is_some() };
-        let results = [0, 16].map(|shift| match comparison {
-            Err(constant) => constant,
-            Ok(comparison) => {
-                let [a, b] = sides.map(|side| self.half_float(side, shift).into());
-                self.compare(comparison, of, a, b).into()
-            }
+        let results = [0, 16].map(|shift| {
+            let halves = sides.map(|side| self.half_float(side, shift).into());
+            self.holds(comparison, of, halves)
         });
         if inst.modifier("h_and").is_some() {
             let both = self.combine(IntOp::And, results[0], results[1]);

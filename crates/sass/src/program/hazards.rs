@@ -273,16 +273,14 @@ impl Checked<'_> {
         }
     }
 
-    /// Whether no lane does both: their guards are opposite, and the predicate is the same.
-    fn exclude(&self, at: usize, earlier: usize, block: &[usize]) -> bool {
+    /// Whether no lane does both: their guards are opposite, and the predicate, last written before a place in the block,
+    /// is the same.
+    fn exclude(&self, at: usize, earlier: usize, block: &[usize], written: &[usize; 8]) -> bool {
         let guard = |at| Some(self.code.instruction(at)?.guard());
         let (Some(one), Some(other)) = (guard(earlier), guard(at)) else { return false };
-        let name = PREDICATES + u16::from(one.predicate);
-        let writes = |at: &usize| self.trace.effects.get(at).is_some_and(|effects| effects.writes.contains(&name));
-        let place = |at: usize| block.iter().position(|other| *other == at);
         one.predicate == other.predicate
             && one.negated != other.negated
-            && place(earlier).zip(place(at)).is_some_and(|(earlier, at)| !block[earlier..at].iter().any(writes))
+            && block.binary_search(&earlier).is_ok_and(|place| place >= written[usize::from(one.predicate)])
     }
 
     fn is_late(&self, at: usize) -> bool {
@@ -296,7 +294,9 @@ impl Checked<'_> {
     fn run(&self, block: usize, late: &mut Late, mut tell: impl FnMut(usize, u16, usize, &'static str)) {
         let none = Effects::default();
         let block = self.trace.blocks.get(block).map_or(&[][..], Vec::as_slice);
-        for &at in block {
+        // Behind the last write of each predicate in the block.
+        let mut changed = [0; 8];
+        for (place, &at) in block.iter().enumerate() {
             self.wait(at, late);
             let effects = self.trace.effects.get(&at).unwrap_or(&none);
             for name in effects.reads.iter().chain(&effects.guard) {
@@ -308,13 +308,16 @@ impl Checked<'_> {
                 let [written, read] = late.since[usize::from(*name)].map(|since| since as usize);
                 // Whether two results that both come late come in order is not said.
                 let overwrites = late.writes[usize::from(*name)] != 0 && !effects.reads.contains(name);
-                if overwrites && !self.is_late(at) && !self.exclude(at, written, block) {
+                if overwrites && !self.is_late(at) && !self.exclude(at, written, block, &changed) {
                     tell(at, *name, written, "overwritten before it is written");
                 }
                 let in_order = self.is_late(at) && self.unit(at) == self.unit(read);
-                if late.reads[usize::from(*name)] != 0 && !in_order && !self.exclude(at, read, block) {
+                if late.reads[usize::from(*name)] != 0 && !in_order && !self.exclude(at, read, block, &changed) {
                     tell(at, *name, read, "overwritten before it is read");
                 }
+            }
+            for name in effects.writes.range(PREDICATES..CODES) {
+                changed[usize::from(name - PREDICATES)] = place + 1;
             }
             if let Some(barrier) = existing(self.slot(at).write_barrier()) {
                 let unit = self.unit(at);

@@ -326,9 +326,8 @@ impl Body<'_> {
         let (a, b) = (self.bits(a)?, self.bits(b)?);
         let of = Self::comparand(inst);
         let result = match comparison(inst.modifier("cmp"))? {
-            Err(constant) => constant,
             Ok(comparison) if inst.modifier("x").is_some() => self.extended(comparison, of, a, b)?.into(),
-            Ok(comparison) => self.compare(comparison, of, a, b).into(),
+            comparison => self.holds(comparison, of, [a, b]),
         };
         self.write_comparison(inst, result, with)
     }
@@ -366,10 +365,7 @@ impl Body<'_> {
         inst.only(&["cmp", "type"])?;
         let operands = inst.operands();
         let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
-        let p = match comparison(inst.modifier("cmp"))? {
-            Err(constant) => constant,
-            Ok(comparison) => self.compare(comparison, Self::comparand(inst), c, Arg::ZERO).into(),
-        };
+        let p = self.holds(comparison(inst.modifier("cmp"))?, Self::comparand(inst), [c, Arg::ZERO]);
         let d = self.target(&operands[0])?;
         self.finish(Op::Select { d, p, a, b });
         Some(())

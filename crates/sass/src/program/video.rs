@@ -89,10 +89,8 @@ impl Body<'_> {
             "VMNMX" if inst.modifier("mx").is_some() => self.long(IntOp::Max(SIGNED), a, b),
             "VMNMX" => self.long(IntOp::Min(SIGNED), a, b),
             "VSET" => {
-                let holds = match comparison(inst.modifier("cmp"))? {
-                    Err(constant) => constant,
-                    Ok(comparison) => self.compare(comparison, Comparand::Signed(Width::B64), a, b).into(),
-                };
+                let comparison = comparison(inst.modifier("cmp"))?;
+                let holds = self.holds(comparison, Comparand::Signed(Width::B64), [a, b]);
                 let d = self.fresh(Width::B64);
                 self.emit(Op::Select { d, p: holds, a: Arg::Imm(1), b: Arg::ZERO });
                 d.into()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Elements, Format, Profile};
+use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
 use roundonce_why::{Allowed, ArrayAnswer, Bits, Column, Options, Question, Values, answer_arrays};
@@ -62,4 +63,25 @@ pub(crate) fn ask(text: &str, names: &[(&str, Values)], seen: Values) -> ArrayAn
 pub(crate) fn deviations(answer: &ArrayAnswer) -> String {
     let group = &answer.seen[0].groups[0];
     serde_json::to_string(&group.deviations).unwrap()
+}
+
+/// Operations of f32, to nearest.
+pub(crate) fn multiply(a: u64, b: u64) -> u64 {
+    operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0])
+}
+
+pub(crate) fn plus(a: u64, b: u64) -> u64 {
+    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
+}
+
+pub(crate) fn fma(a: u64, b: u64, c: u64) -> u64 {
+    operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, c])
+}
+
+/// Numbers of f32 near one, of both signs.
+#[allow(dead_code, reason = "not every test takes them")]
+pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u64> {
+    let mut generator = Generator::new(seed, Layout::F32, Layout::F32);
+    let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
+    (0..count).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect()
 }
