@@ -31,7 +31,7 @@ pub enum Source<'a> {
     Spirv(&'a [u8]),
     /// Machine code: a cubin of Maxwell or Pascal.
     Cubin(&'a [u8]),
-    /// Its text: a listing of whole kernels ([`sass::is_kernel_listing`]).
+    /// Its text: a listing of whole kernels ([`crate::sass::is_kernel_listing`]).
     Listing(&'a str),
 }
 
