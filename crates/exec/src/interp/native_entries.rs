@@ -1,8 +1,12 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
+use super::register::AnyColumn;
 use super::tile_numbers::HeldRegisters;
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
-use crate::native::{self, CodeCache, CodeInstance, CompileMode, History, LaunchConstants, ProgramPoint, TileCounts};
+use crate::native::{
+    self, CodeCache, CodeInstance, CompileMode, History, LaunchConstants, ProgramPoint, SegmentView, TileCounts,
+};
+use roundonce_ir::Reg;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -25,6 +29,10 @@ pub(super) struct NativeEntries {
     /// How many batches it has begun, and what it had run before the last.
     batches: u64,
     before_batch: u64,
+    /// Lists of one entry, kept for the next: the columns that code writes, which tiles completed, the segments.
+    pub(super) outputs: Vec<(Reg, AnyColumn)>,
+    pub(super) tiles: Vec<bool>,
+    pub(super) segments: Vec<SegmentView>,
 }
 
 impl NativeEntries {
@@ -192,6 +200,11 @@ pub(super) struct TileRuns {
 }
 
 impl TileRuns {
+    /// None has run yet; the list of them is to be filled.
+    pub(super) fn new(mut tiles: Vec<bool>) -> TileRuns {
+        tiles.clear();
+        TileRuns { tiles, ..TileRuns::default() }
+    }
     /// The next tiles completed.
     pub(super) fn complete(&mut self, instance: &CodeInstance, tiles: Range<usize>) {
         self.tiles.resize(tiles.end, true);

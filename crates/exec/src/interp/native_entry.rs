@@ -69,13 +69,15 @@ impl Interpreter<'_> {
             };
             let mut instance = entry.instances.swap_remove(index);
             let mode = entry.mode;
-            let (ran, outputs) = self.run_tiles(&mut instance);
+            let (ran, mut outputs) = self.run_tiles(&mut instance);
             let completed = ran.completed;
             if completed > 0 {
                 self.count_native(&mut instance, &ran);
-                self.exit_native(&instance, &ran, outputs, start, split);
+                self.exit_native(&instance, &ran, &mut outputs, start, split);
             }
+            outputs.drain(..).for_each(|(_, column)| self.files.release(column));
             entry.record(instance, &ran);
+            (self.native.outputs, self.native.tiles) = (outputs, ran.tiles);
             if completed == 0 && entry.mode != mode && !entry.disabled {
                 continue;
             }
@@ -153,15 +155,14 @@ impl Interpreter<'_> {
         }
     }
     /// Whether the registers hold what an instance was specialised for.
-    fn fits(&self, instance: &CodeInstance) -> bool {
+    fn fits(&mut self, instance: &CodeInstance) -> bool {
         let code = &instance.code;
         !code.is_whole
             && code.inputs().all(|(reg, value)| match value {
-                LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => self
-                    .native
-                    .held
-                    .numbers(reg, instance.patterns[pattern], self.code.kernel.width(reg).mask())
-                    .is_some(),
+                LiveValue::Scalar(_, pattern) if self.native.held.has(reg) => {
+                    let mask = self.code.kernel.width(reg).mask();
+                    self.native.held.fits(reg, instance.patterns[pattern], mask)
+                }
                 LiveValue::Constant(_) if self.native.held.has(reg) => false,
                 _ => self.file_fits(code, reg, value),
             })
@@ -193,7 +194,7 @@ impl Interpreter<'_> {
     fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
         let count = self.geometry.lanes / instance.code.lanes;
         self.prepare(instance, count);
-        let mut outputs: Vec<(Reg, AnyColumn)> = Vec::with_capacity(instance.code.columns.len());
+        let mut outputs = std::mem::take(&mut self.native.outputs);
         for index in 0..instance.code.columns.len() {
             let (reg, at) = instance.code.columns[index];
             let (column, address) = with_lane!(self.code.kernel.width(reg), T => {
@@ -214,10 +215,11 @@ impl Interpreter<'_> {
         count: usize,
         is_pending: impl Fn(usize) -> bool,
     ) -> TileRuns {
-        let segments = self.segments();
+        let mut segments = std::mem::take(&mut self.native.segments);
+        self.put_segments(&mut segments);
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
-        let mut ran = TileRuns::default();
+        let mut ran = TileRuns::new(std::mem::take(&mut self.native.tiles));
         while ran.tiles.len() < count {
             // Between runs of about so many steps the launch may be stopped: those that are done say how long a tile is.
             let steps = ran.steps.checked_div(ran.completed as u64).map_or(UNINTERRUPTED, |steps| steps.max(1));
@@ -259,6 +261,7 @@ impl Interpreter<'_> {
                 }
             }
         }
+        self.native.segments = segments;
         ran
     }
 
@@ -387,8 +390,8 @@ impl Interpreter<'_> {
         });
     }
 
-    /// The segments' addresses.
-    fn segments(&mut self) -> Vec<SegmentView> {
+    /// Puts the segments' addresses in the place of others.
+    fn put_segments(&mut self, views: &mut Vec<SegmentView>) {
         let all = self.global.layout.segments.iter().zip(&mut self.global.words);
         let one = |(segment, words): (&Segment, &mut SegmentWords<'_>)| {
             let (address, writable) = words.address();
@@ -399,7 +402,8 @@ impl Interpreter<'_> {
                 host: address as u64,
             }
         };
-        all.map(one).collect()
+        views.clear();
+        views.extend(all.map(one));
     }
 
     /// Takes over from native code: registers, and the lanes' splits.
@@ -407,31 +411,55 @@ impl Interpreter<'_> {
         &mut self,
         instance: &CodeInstance,
         ran: &TileRuns,
-        outputs: Vec<(Reg, AnyColumn)>,
+        outputs: &mut Vec<(Reg, AnyColumn)>,
         start: ProgramPoint,
         split: &mut Split,
     ) {
-        let lanes = instance.code.lanes;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         self.issued = limit.saturating_sub(ran.budget_left.unwrap_or(limit)) as u64;
         let exit_of = |tile: usize| ran.tiles[tile].then(|| instance.exit(tile));
-        let count = ran.tiles.len();
         let first = exit_of(0);
-        let diverged = Some(instance.code.exits.len());
-        let alike = first != diverged && (1..count).all(|tile| exit_of(tile) == first);
-        if !alike {
-            self.settle();
-        }
-        let of = |wanted: Option<usize>| {
-            if alike {
-                return if wanted == first { split.mask } else { Mask::default() };
+        let alike = (1..ran.tiles.len()).all(|tile| exit_of(tile) == first);
+        match first.and_then(|exit| instance.code.exits.get(exit).map(|&to| (exit, to))) {
+            Some((_, Exit::Ended)) if alike => {
+                self.live = self.live.without(split.mask);
+                split.mask = Mask::default();
             }
+            // All lanes go on together.
+            Some((exit, Exit::At(point))) if alike => {
+                *split = self.split_at(point, split.mask, split.last_turn);
+                self.activate(split.mask);
+                self.inactive_live = None;
+                self.registers_dirty = true;
+                self.take_outputs(instance, exit, outputs, (true, true));
+            }
+            _ => self.exit_apart(instance, ran, outputs, start, split),
+        }
+    }
+    /// Lanes behind native code.
+    fn split_at(&self, point: ProgramPoint, mask: Mask, last_turn: u64) -> Split {
+        let waiting = self.code.waits.of_head(point.block).filter(|_| point.at == 0);
+        Split { block: point.block, at: point.at, mask, blocked_on: None, last_turn, bailed_out_at: None, waiting }
+    }
+    /// The same where not all lanes go the same way.
+    fn exit_apart(
+        &mut self,
+        instance: &CodeInstance,
+        ran: &TileRuns,
+        outputs: &mut Vec<(Reg, AnyColumn)>,
+        start: ProgramPoint,
+        split: &mut Split,
+    ) {
+        self.settle();
+        let lanes = instance.code.lanes;
+        let diverged = instance.code.exits.len();
+        let of = |wanted: Option<usize>| {
             let mut mask = Mask::default();
-            for tile in 0..count {
-                let exit = exit_of(tile);
+            for (tile, completed) in ran.tiles.iter().enumerate() {
+                let exit = completed.then(|| instance.exit(tile));
                 if exit == wanted {
                     mask.add_range(tile * lanes, (tile + 1) * lanes);
-                } else if let Some(wanted) = wanted.filter(|_| exit == diverged) {
+                } else if let Some(wanted) = wanted.filter(|_| exit == Some(diverged)) {
                     for (place, &word) in instance.exit_mask(tile, wanted).iter().enumerate() {
                         mask.set_word(tile * lanes + place * 64, word);
                     }
@@ -439,19 +467,11 @@ impl Interpreter<'_> {
             }
             mask
         };
-        let code = self.code;
-        let turns = self.turns;
         // All splits first: which registers are live in inactive lanes depends on them.
-        let at = |point: ProgramPoint, mask: Mask| {
-            let waiting = code.waits.of_head(point.block).filter(|_| point.at == 0);
-            // Lanes ahead of others do not run by their age before those have come to where they are, unless all wait.
-            let last_turn = if alike || waiting.is_some() { 0 } else { turns.saturating_add(HEAD_START) };
-            Split { block: point.block, at: point.at, mask, blocked_on: None, last_turn, bailed_out_at: None, waiting }
-        };
         let rest = of(None);
         if !rest.is_empty() {
             let bailed_out_at = Some((start.block, start.at));
-            self.splits.push(Split { bailed_out_at, waiting: None, last_turn: 0, ..at(start, rest) });
+            self.splits.push(Split { bailed_out_at, waiting: None, ..self.split_at(start, rest, 0) });
         }
         let mut continuing: Vec<(usize, Mask)> = Vec::new();
         for (exit, &to) in instance.code.exits.iter().enumerate() {
@@ -462,56 +482,20 @@ impl Interpreter<'_> {
             match to {
                 Exit::Ended => self.live = self.live.without(mask),
                 Exit::At(point) => {
-                    self.splits.push(at(point, mask));
+                    let new = self.split_at(point, mask, 0);
+                    // Lanes ahead of others do not run by their age before those have come to where they are, unless all wait.
+                    let last_turn = if new.waiting.is_some() { 0 } else { self.turns.saturating_add(HEAD_START) };
+                    self.splits.push(Split { last_turn, ..new });
                     continuing.push((exit, mask));
                 }
             }
         }
         self.update_inactive_live();
         let is_only = continuing.len() == 1;
-        let mut outputs = outputs;
         self.registers_dirty |= !continuing.is_empty();
         for (exit, mask) in continuing {
             self.activate(mask);
-            for (reg, value) in instance.code.outputs(exit) {
-                match value {
-                    LiveValue::Constant(bits) => {
-                        self.native.held.forget(reg);
-                        with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
-                    }
-                    LiveValue::Scalar(word, pattern) if alike => {
-                        let mask = self.code.kernel.width(reg).mask();
-                        let held = self.native.held.hold(reg, instance.patterns[pattern], false);
-                        held.extend((0..count).map(|tile| instance.word(tile, word) & mask));
-                    }
-                    LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
-                        self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));
-                    }),
-                    LiveValue::Column(_) => {
-                        self.native.held.forget(reg);
-                        let Some(index) = outputs.iter().position(|(other, _)| *other == reg) else { continue };
-                        let column = if is_only {
-                            outputs.swap_remove(index).1
-                        } else {
-                            self.files.copy(&outputs[index].1, self.geometry.lanes)
-                        };
-                        match column {
-                            AnyColumn::Pred(column) => self.set_column::<u8>(reg, column),
-                            AnyColumn::B16(column) => self.set_column::<u16>(reg, column),
-                            AnyColumn::B32(column) => self.set_column::<u32>(reg, column),
-                            AnyColumn::B64(column) => self.set_column::<u64>(reg, column),
-                        }
-                    }
-                }
-            }
-        }
-        for (_, column) in outputs {
-            match column {
-                AnyColumn::Pred(column) => self.files.preds.release(column),
-                AnyColumn::B16(column) => self.files.b16.release(column),
-                AnyColumn::B32(column) => self.files.b32.release(column),
-                AnyColumn::B64(column) => self.files.b64.release(column),
-            }
+            self.take_outputs(instance, exit, outputs, (false, is_only));
         }
         // A single remaining split continues directly.
         match self.splits.pop() {
@@ -525,6 +509,47 @@ impl Interpreter<'_> {
                 split.mask = Mask::default();
             }
             None => split.mask = Mask::default(),
+        }
+    }
+    /// Takes over the registers of an exit, of the active lanes: whether these are all, and whether no other exit needs the columns.
+    fn take_outputs(
+        &mut self,
+        instance: &CodeInstance,
+        exit: usize,
+        outputs: &mut Vec<(Reg, AnyColumn)>,
+        (are_all, is_only): (bool, bool),
+    ) {
+        let count = self.geometry.lanes / instance.code.lanes;
+        for (reg, value) in instance.code.outputs(exit) {
+            match value {
+                LiveValue::Constant(bits) => {
+                    self.native.held.forget(reg);
+                    with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
+                }
+                LiveValue::Scalar(word, pattern) if are_all => {
+                    let mask = self.code.kernel.width(reg).mask();
+                    let held = self.native.held.hold(reg, instance.patterns[pattern], false);
+                    held.extend((0..count).map(|tile| instance.word(tile, word) & mask));
+                }
+                LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
+                    self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));
+                }),
+                LiveValue::Column(_) => {
+                    self.native.held.forget(reg);
+                    let Some(index) = outputs.iter().position(|(other, _)| *other == reg) else { continue };
+                    let column = if is_only {
+                        outputs.swap_remove(index).1
+                    } else {
+                        self.files.copy(&outputs[index].1, self.geometry.lanes)
+                    };
+                    match column {
+                        AnyColumn::Pred(column) => self.set_column::<u8>(reg, column),
+                        AnyColumn::B16(column) => self.set_column::<u16>(reg, column),
+                        AnyColumn::B32(column) => self.set_column::<u32>(reg, column),
+                        AnyColumn::B64(column) => self.set_column::<u64>(reg, column),
+                    }
+                }
+            }
         }
     }
 }

@@ -432,6 +432,14 @@ impl RegisterFiles {
             AnyColumn::B64(column) => AnyColumn::B64(self.b64.copy(column, lanes)),
         }
     }
+    pub(super) fn release(&mut self, column: AnyColumn) {
+        match column {
+            AnyColumn::Pred(column) => self.preds.release(column),
+            AnyColumn::B16(column) => self.b16.release(column),
+            AnyColumn::B32(column) => self.b32.release(column),
+            AnyColumn::B64(column) => self.b64.release(column),
+        }
+    }
     pub(crate) fn reset(&mut self, registers: usize) {
         self.preds.reset(registers);
         self.b16.reset(registers);

@@ -4,7 +4,6 @@
 //! written to the register file.
 
 use roundonce_ir::Reg;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,6 +25,9 @@ pub(super) struct HeldRegisters {
     /// The patterns of a worker's native code, each once, so that their numbers tell whether two are the same.
     patterns: Vec<Arc<[i64]>>,
     pattern_numbers: BTreeMap<Arc<[i64]>, usize>,
+    retilings: Retilings,
+    /// Kept so that no change of tiles allocates.
+    retiled: Vec<u64>,
 }
 
 impl HeldRegisters {
@@ -53,20 +55,30 @@ impl HeldRegisters {
         register.numbers.clear();
         &mut register.numbers
     }
-    fn get(&self, reg: Reg) -> Option<(usize, &[u64])> {
-        let register = self.by_register.get(reg.0 as usize)?;
-        register.pattern.map(|pattern| (pattern, &register.numbers[..]))
-    }
     pub(super) fn has(&self, reg: Reg) -> bool {
-        self.get(reg).is_some()
+        self.by_register.get(reg.0 as usize).is_some_and(|register| register.pattern.is_some())
     }
-    /// A register's numbers for tiles of a pattern, modulo its width, if they are known and it has that pattern.
-    pub(super) fn numbers(&self, reg: Reg, pattern: usize, mask: u64) -> Option<Cow<'_, [u64]>> {
-        let (held, numbers) = self.get(reg)?;
-        if held == pattern {
-            return Some(Cow::Borrowed(numbers));
+    /// Whether a register, if its numbers are known, has a pattern, modulo its width.
+    pub(super) fn fits(&mut self, reg: Reg, pattern: usize, mask: u64) -> bool {
+        let Some(register) = self.by_register.get(reg.0 as usize) else { return false };
+        let Some(held) = register.pattern else { return false };
+        held == pattern
+            || retiling(&mut self.retilings, &self.patterns, (held, pattern, mask))
+                .is_some_and(|retiling| retiling.fits(&register.numbers))
+    }
+    /// A register's numbers, if they are known, for tiles of a pattern that it fits, modulo its width.
+    pub(super) fn numbers(&mut self, reg: Reg, pattern: usize, mask: u64) -> Option<&[u64]> {
+        let register = self.by_register.get_mut(reg.0 as usize)?;
+        let held = register.pattern?;
+        if held != pattern {
+            let retiling = retiling(&mut self.retilings, &self.patterns, (held, pattern, mask))?;
+            debug_assert!(retiling.fits(&register.numbers), "they were asked whether they fit");
+            self.retiled.clear();
+            retiling.extend(&mut self.retiled, &register.numbers);
+            std::mem::swap(&mut self.retiled, &mut register.numbers);
+            register.pattern = Some(pattern);
         }
-        retiled(numbers, &self.patterns[held], &self.patterns[pattern], mask).map(Cow::Owned)
+        Some(&register.numbers)
     }
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty()
@@ -90,36 +102,74 @@ impl HeldRegisters {
     }
 }
 
-/// The numbers of larger or smaller tiles: lanes of the same values by another pattern. None if that pattern has others.
-fn retiled(numbers: &[u64], from: &[i64], to: &[i64], mask: u64) -> Option<Vec<u64>> {
-    let is_smaller = from.len() < to.len();
-    let (small, large) = if is_smaller { (from, to) } else { (to, from) };
-    let less = |a: i64, b: i64| a.wrapping_sub(b) as u64;
-    let first = small[0];
-    let alike = large.chunks_exact(small.len()).all(|part| {
-        let mut pairs = part.iter().zip(small);
-        pairs.all(|(&large, &small)| (less(large, part[0]) ^ less(small, first)) & mask == 0)
-    });
-    // What a smaller tile's number is more than the larger one's.
-    let more = || large.iter().step_by(small.len()).map(|&part| less(part, first));
-    if !alike || !large.len().is_multiple_of(small.len()) {
-        return None;
+/// Of two patterns by their numbers and a width's mask, how one's tiles become the other's. `None` where lanes differ.
+type Retilings = BTreeMap<(usize, usize, u64), Option<Retiling>>;
+
+fn retiling<'a>(
+    known: &'a mut Retilings,
+    patterns: &[Arc<[i64]>],
+    (from, to, mask): (usize, usize, u64),
+) -> Option<&'a Retiling> {
+    let new = || Retiling::new(&patterns[from], &patterns[to], mask);
+    known.entry((from, to, mask)).or_insert_with(new).as_ref()
+}
+
+/// Lanes of the same values by tiles of another size.
+#[derive(Debug)]
+struct Retiling {
+    /// Whether the new tiles are the larger ones.
+    merges: bool,
+    /// What the number of each smaller tile in a larger one is more than the larger one's.
+    more: Vec<u64>,
+    mask: u64,
+}
+
+impl Retiling {
+    /// `None` if the patterns differ.
+    fn new(from: &[i64], to: &[i64], mask: u64) -> Option<Retiling> {
+        let merges = from.len() < to.len();
+        let (small, large) = if merges { (from, to) } else { (to, from) };
+        let less = |a: i64, b: i64| a.wrapping_sub(b) as u64;
+        let alike = large.chunks_exact(small.len()).all(|part| {
+            let mut pairs = part.iter().zip(small);
+            pairs.all(|(&large, &at)| (less(large, part[0]) ^ less(at, small[0])) & mask == 0)
+        });
+        let more = || large.iter().step_by(small.len()).map(|&part| less(part, small[0])).collect();
+        (alike && large.len().is_multiple_of(small.len())).then(|| Retiling { merges, more: more(), mask })
     }
-    if !is_smaller {
-        return Some(numbers.iter().flat_map(|number| more().map(|more| number.wrapping_add(more) & mask)).collect());
+    /// The number of a larger tile by that of its first smaller one.
+    fn merged(&self, parts: &[u64]) -> u64 {
+        parts[0].wrapping_sub(self.more[0]) & self.mask
     }
-    let merged = numbers.chunks(large.len() / small.len()).map(|parts| {
-        let number = parts[0].wrapping_sub(less(large[0], first));
-        let same = parts.iter().zip(more()).all(|(&part, more)| (part.wrapping_sub(number) ^ more) & mask == 0);
-        same.then_some(number & mask)
-    });
-    merged.collect()
+    /// Whether the new tiles have such numbers: smaller tiles side by side may not be a larger one.
+    fn fits(&self, numbers: &[u64]) -> bool {
+        let fits = |parts: &[u64]| {
+            let number = self.merged(parts);
+            parts.iter().zip(&self.more).all(|(&part, &more)| (part.wrapping_sub(number) ^ more) & self.mask == 0)
+        };
+        !self.merges || numbers.chunks(self.more.len()).all(fits)
+    }
+    /// Adds the numbers of the new tiles.
+    fn extend(&self, to: &mut Vec<u64>, numbers: &[u64]) {
+        if self.merges {
+            to.extend(numbers.chunks(self.more.len()).map(|parts| self.merged(parts)));
+        } else {
+            let more = |number: u64| self.more.iter().map(move |&more| number.wrapping_add(more) & self.mask);
+            to.extend(numbers.iter().flat_map(|&number| more(number)));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::retiled;
+    use super::Retiling;
 
+    fn retiled(numbers: &[u64], from: &[i64], to: &[i64], mask: u64) -> Option<Vec<u64>> {
+        let retiling = Retiling::new(from, to, mask).filter(|retiling| retiling.fits(numbers))?;
+        let mut new = Vec::new();
+        retiling.extend(&mut new, numbers);
+        Some(new)
+    }
     /// Lanes by their tiles' numbers and a pattern, modulo 2^16.
     fn lanes(numbers: &[u64], pattern: &[i64]) -> Vec<u64> {
         numbers

@@ -27,6 +27,9 @@ pub(super) const SUBNORMAL: u8 = 4;
 /// Bits that are not a result of arithmetic: none of them may change.
 pub(super) const RAW: u8 = 8;
 
+/// An arithmetic result whose NaN may be a signalling one, as no result of the processor's arithmetic is.
+pub(super) const SIGNALLING: u8 = 16;
+
 /// What each register may hold: the flags above.
 pub(super) type States = Vec<u8>;
 
@@ -179,8 +182,14 @@ impl Deferred {
                 let nan = if saturate { 0 } else { NAN_PENDING };
                 nan | if format == Format::F16 || flush { 0 } else { SUBNORMAL }
             }
-            &Op::Sign { format: Format::F32, arithmetic: true, flush: false, .. } => NAN_PENDING | SUBNORMAL,
-            Op::Move { d, a } => self.moved(*d, *a, states),
+            &Op::Sign { format: Format::F32, arithmetic: true, flush: false, .. } => {
+                NAN_PENDING | SUBNORMAL | SIGNALLING
+            }
+            &Op::MinMax { format: Format::F32, flush, nan, .. } => {
+                let nan = if nan { 0 } else { NAN_PENDING };
+                nan | if flush { 0 } else { SUBNORMAL }
+            }
+            Op::Move { d, a } | Op::Shuffle { d, a, .. } => self.moved(*d, *a, states),
             Op::Select { d, a, b, .. } => self.moved(*d, *a, states) | self.moved(*d, *b, states),
             op => Quotient::of(op).map_or(RAW, |quotient| {
                 let nan = if quotient.saturate || quotient.format != Format::F32 { 0 } else { NAN_PENDING };

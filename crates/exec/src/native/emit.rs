@@ -100,6 +100,8 @@ struct Emitter<'a> {
     region: &'a Region,
     shapes: &'a Shapes,
     deferred: &'a Deferred,
+    /// Which registers are read, here or behind the region.
+    reads: Vec<bool>,
     allocations: &'a [Allocation],
     /// Addresses of lanes that are taken as indices.
     addresses: &'a IndexedAddresses,

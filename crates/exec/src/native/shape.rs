@@ -484,6 +484,7 @@ impl Shapes {
             op,
             Op::Float { .. }
                 | Op::Sign { .. }
+                | Op::MinMax { .. }
                 | Op::Compare { of: Comparand::Float { .. }, .. }
                 | Op::Convert { from: Scalar::Float(_), .. }
                 | Op::Convert { to: Scalar::Float(_), .. }

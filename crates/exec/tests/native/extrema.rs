@@ -14,6 +14,12 @@ fn of_special_numbers() {
             // One side, and a result of arithmetic whose NaN and flush are still to come.
             bodies.push(format!("{op}{modifiers}.f32 %f3, %f1, %f2; @%p1 {op}{modifiers}.f32 %f3, %f5, %f1;"));
         }
+        for modifiers in ["", ".ftz", ".NaN"] {
+            // A NaN that may be a signalling one though it is a result; one observed by its bits, and by what may be raw bits too.
+            bodies.push(format!("neg.f32 %f4, %f1; {op}{modifiers}.f32 %f3, %f4, %f2;"));
+            bodies.push(format!("{op}{modifiers}.f32 %f3, %f1, %f2; {op}{modifiers}.f32 %f3, %f3, %f5; mov.b32 %r4, %f3; add.u32 %r4, %r4, 1; mov.b32 %f3, %r4;"));
+            bodies.push(format!("mov.f32 %f3, %f1; @%p1 {op}{modifiers}.f32 %f3, %f1, %f2; mov.b32 %r4, %f3; add.u32 %r4, %r4, 1; mov.b32 %f3, %r4;"));
+        }
         for modifiers in ["", ".NaN", ".xorsign.abs"] {
             bodies.push(format!(
                 "mov.b32 {{%h1, %h2}}, %f1; mov.b32 {{%h3, %h4}}, %f2; {op}{modifiers}.bf16 %h1, %h1, %h3;

@@ -82,6 +82,10 @@ fn sides() -> Vec<String> {
         "mov.f32 %f4, %f1; @%p1 bra A; ex2.approx.f32 %f4, %f2; A: st.global.f32 [%rd2], %f4;",
         // Warps together inside one.
         "@%p1 bra A; shfl.sync.bfly.b32 %r3, %r3, 4, 31, 0xffffffff; A: st.global.u32 [%rd2], %r3;",
+        "mov.f32 %f4, %f3; @%p1 bra A; add.f32 %f4, %f1, %f2; mov.b32 %r10, %f4; shfl.sync.down.b32 %r11|%p3, %r10, 16, 31, 0xffffffff; mov.b32 %f5, %r11; add.f32 %f4, %f4, %f5; A: st.global.f32 [%rd2], %f4;",
+        "mov.u32 %r10, %r3; @%p1 bra A; fma.rn.f32 %f4, %f1, %f2, %f3; mov.b32 %r11, %f4; shfl.sync.bfly.b32 %r10, %r11, 3, 31, 0xffffffff; A: add.u32 %r10, %r10, 1; st.global.u32 [%rd2], %r10;",
+        "mov.u32 %r10, 1; @%p1 bra A; vote.sync.any.pred %p4, %p2, 0xffffffff; shfl.sync.up.b32 %r10|%p3, %r3, 3, 0, 0xffffffff; @%p3 add.u32 %r10, %r10, 1; @%p4 add.u32 %r10, %r10, 2; bra B; A: vote.sync.ballot.b32 %r10, %p2, 0xffffffff; B: st.global.u32 [%rd2], %r10;",
+        "mov.u32 %r10, %r3; @%p1 bra A; shfl.sync.bfly.b32 %r10, %r3, 16, 31, 0xffffffff; bar.warp.sync 0xffffffff; st.global.u32 [%rd2+4], %r10; A: ld.shared.u32 %r11, [%r9]; add.u32 %r10, %r10, %r11; st.global.u32 [%rd2], %r10;",
     ];
     let warps = |condition: &str, body: &str| !body.contains("shfl") || condition.starts_with("shr");
     let pairs = bodies.iter().flat_map(|body| conditions.iter().map(move |condition| (condition, body)));

@@ -2,9 +2,9 @@
 
 use super::super::asm::{Asm, AsmError, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
-use super::check;
 use super::scalar::Ways;
 use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
+use super::{check, live};
 use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
 use crate::native::alloc::{Allocated, Allocation};
@@ -114,6 +114,7 @@ pub(in crate::native) fn region(
         region,
         shapes,
         deferred,
+        reads: live::reads(launch, region),
         allocations: &allocated.allocations,
         addresses: &allocated.addresses,
         frame,

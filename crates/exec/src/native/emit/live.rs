@@ -6,7 +6,7 @@ use super::{A, EmitResult, Emitter, FRAME, Location, Part, TILE};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
-use crate::native::region::{Region, is_live};
+use crate::native::region::{Next, Region, is_live, members};
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Role, Width};
@@ -24,6 +24,26 @@ fn written(launch: &LaunchConstants<'_>, region: &Region) -> Vec<bool> {
         }
     }
     written
+}
+
+/// Which registers a region reads, or leaves to what follows.
+pub(super) fn reads(launch: &LaunchConstants<'_>, region: &Region) -> Vec<bool> {
+    let mut reads = vec![false; launch.code.kernel.registers.len()];
+    let mut read = |reg: Reg| reads[reg.0 as usize] = true;
+    for (index, node) in region.nodes.iter().enumerate() {
+        for inst in region.insts(launch.code, index) {
+            inst.op.registers(|role, reg| match role {
+                Role::Use => read(reg),
+                Role::Def => {}
+            });
+            inst.guard.iter().for_each(|guard| read(guard.pred));
+        }
+        if let Next::Branch { pred, .. } = node.next {
+            read(pred);
+        }
+    }
+    region.live_at_exits().iter().flat_map(|live| members(live)).for_each(read);
+    reads
 }
 
 impl Emitter<'_> {

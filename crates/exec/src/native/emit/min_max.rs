@@ -1,8 +1,9 @@
 //! Minima and maxima of floats.
 
-use super::super::asm::Decorators;
-use super::super::deferred::{FLUSH_PENDING, operand_state};
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Source, by};
+use super::super::asm::{Decorators, at, broadcast_at};
+use super::super::deferred::{FLUSH_PENDING, NAN_PENDING, RAW, SIGNALLING, operand_state};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Source, by};
+use crate::kernel::Machine;
 use crate::scalar::MinMax;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::{Format, NanRule};
@@ -33,6 +34,10 @@ impl Emitter<'_> {
             [format.sign_mask(), format.magnitude_mask()].map(|bits| self.broadcast_constant(bits << up, lane));
         // The processor compares floats where it does not take subnormals for zeros, or there are none; f16 has other NaNs.
         let compares_floats = (flush || !self.deferred.daz) && format != Format::F16;
+        if compares_floats && format == Format::F32 && !xorsign_abs && self.machine() == Machine::Avx512 {
+            return self.range(d, op, [a, b]);
+        }
+        let defers = self.defers_nan(d, op);
         for part in self.parts(d) {
             for (arg, to) in [(a, A), (b, B)] {
                 // Any NaN will do where its sign is not looked at: the result's is another one.
@@ -76,12 +81,69 @@ impl Emitter<'_> {
             if up > 0 {
                 self.shift(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, B, B, up);
             }
-            if width != Width::B64 {
+            if width != Width::B64 && !defers {
                 self.canonical_nan(format, B, K2);
             }
             self.write_back(d, part, B);
         }
         Ok(())
+    }
+
+    /// Whether a NaN of a result is made canonical where its bits are observed.
+    fn defers_nan(&self, d: Reg, op: MinMax) -> bool {
+        op.format == Format::F32 && !op.nan && !self.deferred.eager.contains(&d)
+    }
+
+    /// The same of f32 by `vrangeps`, for which -0 is below +0 and a quiet NaN no number.
+    fn range(&mut self, d: Reg, op: MinMax, args: [Operand; 2]) -> EmitResult {
+        for part in self.parts(d) {
+            let mut from = [A, B];
+            for (arg, x) in args.into_iter().zip(&mut from) {
+                let scratch = *x;
+                let state = operand_state(&self.states, arg);
+                *x = match state & FLUSH_PENDING {
+                    0 => self.register(arg, Width::B32, part, scratch)?,
+                    _ => self.canonicalised(arg, Width::B32, part, scratch)?,
+                };
+                if op.flush {
+                    self.copy_vector(scratch, *x);
+                    self.flush(op.format, scratch, 0);
+                    *x = scratch;
+                }
+                if !op.nan && state & (RAW | SIGNALLING) != 0 {
+                    self.quieted(scratch, *x);
+                    *x = scratch;
+                }
+            }
+            let [x, y] = from;
+            if op.nan {
+                self.compare_with(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K2, x, Source::Register(y), 3);
+            }
+            let to = self.target(d, part, D);
+            // The sign is the result's own.
+            let extremum = 4 | u32::from(op.max);
+            self.asm.push(Instruction::with4(Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, to, x, y, extremum));
+            if op.nan {
+                self.canonical_nan(op.format, to, K2);
+            } else if !self.defers_nan(d, op) {
+                self.canonicalise(to, NAN_PENDING);
+            }
+            self.write_back(d, part, to);
+        }
+        Ok(())
+    }
+    /// `to` becomes an f32 with its NaNs quiet. Where subnormals are taken for zeros there may be none.
+    fn quieted(&mut self, to: Register, x: Register) {
+        // Four bits for each class of numbers: itself, or of signalling NaNs the quiet one.
+        let table = self.broadcast_constant(0x1111_1121, Width::B32);
+        let code = Code::EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+        match table {
+            Source::Broadcast(table) => {
+                self.asm.push(Instruction::with4(code, to, x, broadcast_at(FRAME, table), 0));
+            }
+            Source::Frame(table) => self.asm.push(Instruction::with4(code, to, x, at(FRAME, table), 0)),
+            Source::Register(table) => self.asm.push(Instruction::with4(code, to, x, table, 0)),
+        }
     }
 
     /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two. By the

@@ -2,7 +2,8 @@
 //! take part, or none: the interpreter runs the others.
 
 use super::super::asm::{Decorators, at};
-use super::{A, C, D, DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, Source};
+use super::{A, B, C, D, DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, Source};
+use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
 use crate::native::shape::VectorShape;
 use crate::scalar::shuffle_source;
@@ -47,28 +48,84 @@ impl Emitter<'_> {
         self.whole_warps(mask)?;
         let sources: Vec<(usize, bool)> =
             (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32)).collect();
-        let lanes = self.machine().lanes();
-        let of_warp = WARP / lanes;
-        let values = self.frame.reserve(4 * WARP, 64);
-        for warp in 0..self.shapes.lanes / WARP {
-            let part = |vector: usize| Part { vector: warp * of_warp + vector, half: 0 };
-            for vector in 0..of_warp {
-                let x = self.canonicalised(a, Width::B32, part(vector), A)?;
-                let to = at(FRAME, values + (4 * lanes * vector) as i64);
-                self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, x);
+        let warps = 0..self.shapes.lanes / WARP;
+        if self.machine() == Machine::Avx512 {
+            for warp in warps {
+                self.permuted_pair(d, a, warp, &sources)?;
             }
-            for vector in 0..of_warp {
-                let to = self.target(d, part(vector), D);
-                self.permuted(to, values, &sources[lanes * vector..lanes * (vector + 1)]);
-                self.write_back(d, part(vector), to);
+        } else {
+            let values = self.frame.reserve(4 * WARP, 64);
+            for warp in warps {
+                self.permuted_by_memory(d, a, (warp, values), &sources)?;
             }
         }
-        let Some(p) = p else { return Ok(()) };
+        let Some(p) = p.filter(|p| self.reads[p.0 as usize]) else { return Ok(()) };
         let Allocation::Mask(to) = self.allocations[p.0 as usize] else { return Err(EmitError::Unsupported) };
         let bits = sources.iter().rev().fold(0u64, |bits, &(_, in_range)| bits << 1 | u64::from(in_range));
         for word in 0..self.mask_words() {
             self.asm.constant(RAX, bits | bits << WARP);
             self.set_mask_word(p, to, word);
+        }
+        Ok(())
+    }
+    /// A vector of what lanes give each other: it waits for the pipeline's last steps as theirs do.
+    fn given(&mut self, d: Reg, a: Operand, part: Part, scratch: Register) -> EmitResult<Register> {
+        if self.deferred.eager.contains(&d) {
+            return self.canonicalised(a, Width::B32, part, scratch);
+        }
+        self.register(a, Width::B32, part, scratch)
+    }
+    /// A warp's values where two vectors hold them. Uses A to D.
+    fn permuted_pair(&mut self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> EmitResult {
+        let part = |vector: usize| Part { vector: 2 * warp + vector, half: 0 };
+        let from = [self.given(d, a, part(0), A)?, self.given(d, a, part(1), B)?];
+        // Both before the first is written back: it may be in the place of one that the second is made of.
+        let mut results = [D, C];
+        for (vector, result) in results.iter_mut().enumerate() {
+            let sources = &sources[16 * vector..][..16];
+            let is_own = sources.iter().enumerate().all(|(lane, &(source, _))| source == 16 * vector + lane);
+            if is_own {
+                *result = from[vector];
+                continue;
+            }
+            let places = sources.iter().flat_map(|&(source, _)| (source as u32).to_le_bytes()).collect();
+            let places = self.frame.constant(places);
+            self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, *result, at(FRAME, places));
+            let only = sources[0].0 / 16;
+            // The places' fifth bits count in the second instruction alone.
+            if sources.iter().all(|&(source, _)| source / 16 == only) {
+                let code = Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
+                self.op3(code, *result, *result, Source::Register(from[only]), Decorators::default());
+            } else {
+                let code = Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
+                self.op3(code, *result, from[0], Source::Register(from[1]), Decorators::default());
+            }
+        }
+        for (vector, result) in results.into_iter().enumerate() {
+            self.write_back(d, part(vector), result);
+        }
+        Ok(())
+    }
+    /// The same by way of a place in the frame, where more vectors hold them.
+    fn permuted_by_memory(
+        &mut self,
+        d: Reg,
+        a: Operand,
+        (warp, values): (usize, i64),
+        sources: &[(usize, bool)],
+    ) -> EmitResult {
+        let lanes = self.machine().lanes();
+        let of_warp = WARP / lanes;
+        let part = |vector: usize| Part { vector: warp * of_warp + vector, half: 0 };
+        for vector in 0..of_warp {
+            let x = self.given(d, a, part(vector), A)?;
+            let to = at(FRAME, values + (4 * lanes * vector) as i64);
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, x);
+        }
+        for vector in 0..of_warp {
+            let to = self.target(d, part(vector), D);
+            self.permuted(to, values, &sources[lanes * vector..lanes * (vector + 1)]);
+            self.write_back(d, part(vector), to);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::{
     live_at_start,
 };
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_ir::{Op, Role, Terminator};
+use roundonce_ir::{Role, Terminator};
 
 /// Instructions of a detour's side: it is compiled twice. Where tiles do take both sides it may be longer.
 const MAX_DETOUR: usize = 16;
@@ -146,9 +146,8 @@ impl RegionBuilder<'_, '_> {
         let first = side.iter().position(|inst| is_store(inst.op)).unwrap_or(side.len());
         let point = |at: usize| ProgramPoint { block, at };
         let is_known = |(at, inst): (usize, &DecodedInst<'_>)| {
-            let together = matches!(inst.op, Op::Shuffle { .. } | Op::Vote { .. } | Op::WarpBarrier { .. });
             let fits = inst.guard.is_none() && is_supported(inst.op, false) && is_store(inst.op) == (at >= first);
-            fits && !together && !self.boundaries.contains(&point(at))
+            fits && !self.boundaries.contains(&point(at))
         };
         let is_outside = self.boundaries.contains(&point(side.len()))
             || self.mode.isolate_stores && first < side.len()
