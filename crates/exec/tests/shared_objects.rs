@@ -138,6 +138,10 @@ fn what_is_not_defined() {
     fails("cp.async.ca.shared.global [sm], [%rd1], 4, 5;", "`src-size` is larger");
     fails("mapa.shared::cluster.u32 %r6, sm, 5; ld.shared::cluster.u32 %r7, [%r6];", "outside the shared memory");
     fails("mapa.u64 %rd7, %rd3, %r1; ld.u32 %r7, [%rd7];", "outside every buffer");
+    let no_rank = "in no block's shared memory";
+    fails("mapa.shared::cluster.u32 %r6, sm, 5; getctarank.shared::cluster.u32 %r7, %r6;", no_rank);
+    fails("mapa.u64 %rd7, %rd3, 1; getctarank.u64 %r7, %rd7;", no_rank);
+    fails("getctarank.u64 %r7, %rd1;", no_rank);
     fails("mov.u32 %r6, 48; bar.sync 1, %r6;", "a barrier of 48 threads");
     fails("barrier.sync.aligned 0, 48;", "a barrier of 48 threads");
     let astray = "the address of a row is not a multiple of 16";
@@ -159,6 +163,16 @@ fn what_is_not_defined() {
     }
     let copies = format!("{bulk}, 16, [bar]; mapa.u64 %rd7, %rd3, 0; ld.u32 %r6, [%rd7+4]; st.global.u32 [%rd1], %r6;");
     expect(&copies, 1, &[101]);
+}
+
+/// The one block of a cluster has the rank 0, whichever way its memory is addressed.
+#[test]
+fn the_rank_of_an_address() {
+    let ranks = "mov.u32 %r6, 7; mov.u32 %r7, 7; mov.u32 %r8, 7; mov.u32 %r9, 7; setp.eq.u32 %p1, %r1, 99;\n\
+                 getctarank.shared::cluster.u32 %r6, %r4; getctarank.u64 %r7, %rd3;\n\
+                 mapa.shared::cluster.u32 %r10, sm, 0; getctarank.shared::cluster.u32 %r8, %r10;\n\
+                 @%p1 getctarank.u64 %r9, %rd1; st.global.v4.u32 [%rd1], {%r6, %r7, %r8, %r9};";
+    expect(ranks, 32, &[0, 0, 0, 7]);
 }
 
 /// An index that no target has.

@@ -10,7 +10,7 @@ use super::{Body, Result};
 use crate::ast::OperandKind;
 use crate::types::Type;
 use roundonce_ir::{
-    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Space, Terminator, Width, arrival,
+    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Space, Special, Terminator, Width, arrival,
 };
 
 /// Bytes that a phase waits for are added, where arrivals are taken off.
@@ -269,9 +269,32 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    /// `getctarank`: which block of the cluster has an address.
+    /// `getctarank`: which block of the cluster has an address, and there is only this one. What the rank of any other address
+    /// is, a global one or one that `mapa` made of a rank that there is not, the manual does not say: an error.
     pub(super) fn rank(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let (ty, width) = (self.type_of(inst)?, self.address_width());
         let d = self.exact(self.operand_at(inst, 0)?, Type::U32)?;
+        let a = match (ty.width(), width) {
+            (Width::B32, Width::B64) => {
+                let a = self.value_at(inst, 1, ty)?;
+                self.widened(a).into()
+            }
+            (given, width) if given == width => self.value_at(inst, 1, ty)?,
+            _ => return Err(self.refuse(inst)),
+        };
+        let first = if inst.modifiers.iter().any(|modifier| modifier.starts_with(".shared")) {
+            Operand::ZERO
+        } else {
+            let first = self.fresh(width);
+            self.emit_always(Op::Special { d: first, special: Special::SharedWindow });
+            first.into()
+        };
+        // A window has 2^24 bytes.
+        let offset = self.int(IntOp::Sub, width, [a, first, Operand::ZERO]);
+        let of = Comparand::Unsigned(width);
+        let is_outside = self.compare(Comparison::Ge, of, offset.into(), Operand::Imm(1 << 24));
+        let message = "the address that `getctarank` is asked for is in no block's shared memory";
+        self.trap_where(is_outside, message.to_owned(), false);
         self.emit(Op::Move { d, a: Operand::ZERO });
         Ok(())
     }
