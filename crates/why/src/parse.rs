@@ -126,7 +126,10 @@ impl<'a> Parser<'a> {
     fn count(&mut self, operations: usize) -> Result<(), ExprError> {
         self.operations += operations;
         if self.operations > MAX_DEPTH {
-            return Err(ExprError { at: self.place(), message: format!("more than {MAX_DEPTH} operations") });
+            return Err(ExprError {
+                at: self.place(),
+                message: format!("more than {MAX_DEPTH} operations: an expression has at most {MAX_DEPTH}"),
+            });
         }
         Ok(())
     }
@@ -231,7 +234,10 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Result<Expr, ExprError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(ExprError { at: self.place(), message: format!("nested more than {MAX_DEPTH} deep") });
+            return Err(ExprError {
+                at: self.place(),
+                message: format!("nested more than {MAX_DEPTH} deep, the most that an expression is"),
+            });
         }
         let factor = self.factor_within();
         self.depth -= 1;
