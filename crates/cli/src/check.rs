@@ -90,6 +90,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let mut text = files::text(path, files::read(path)?)?;
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
+        has_hazards(path, arguments, modern::listing_target(&text))?;
     }
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
@@ -131,6 +132,18 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
+/// That `--check-hazards` does not ask for what it does not know: the scheduling of sm_70 and later.
+fn has_hazards(path: &Path, arguments: &Arguments, target: Option<modern::Target>) -> Result<(), Failure> {
+    match target {
+        Some(target) if arguments.check_hazards => {
+            let place = path.display();
+            let message = format!("{place}: hazards of {target} are not checked: --check-hazards knows sm_50 to sm_62");
+            Err(Failure::Unsupported(message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Operations and blocks of a kernel whose hazards are checked.
 pub(crate) const LARGEST: usize = 1 << 20;
 
@@ -152,7 +165,9 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         return Err(Failure::Input(format!("{}: {message}", path.display())));
     }
     let bytes = files::read(path)?;
-    let read = match modern::Cubin::target_of(&bytes) {
+    let target = modern::Cubin::target_of(&bytes);
+    has_hazards(path, arguments, target)?;
+    let read = match target {
         Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
