@@ -29,10 +29,22 @@ interface Example {
   evaluated?: Evaluation;
 }
 
+/** Elements that one evaluation explains. */
+interface ArrayGroup {
+  count: number;
+  evidence: number;
+  sentence: string;
+  by?: string;
+  alternatives: string[];
+  less_plausible?: string;
+  others_less_plausible?: string[];
+  example: Example;
+}
+
 interface SeenArray {
   saw: string;
   outcome: Outcome;
-  groups: { count: number; evidence: number; sentence: string; by?: string; alternatives: string[]; example: Example }[];
+  groups: ArrayGroup[];
   compared?: number;
   unexplained: number;
   first_unexplained?: Example;
@@ -131,9 +143,15 @@ function element(it: Example): HTMLElement {
   return h("p", { class: "hint" }, `at [${it.index.join(", ")}] `, code(it.saw), it.saw === it.as_written ? " as written" : [", as written ", code(it.as_written)], inputs);
 }
 
+/** Other evaluations behind a line that says how many. */
+function others(summary: string, sentences: string[]): Child {
+  if (sentences.length === 0) return undefined;
+  return h("details", {}, h("summary", {}, `${sentences.length} ${summary}`), h("ul", {}, ...sentences.map((text) => h("li", {}, ...prose(text)))));
+}
+
 function seenArray(it: SeenArray, elements: number): HTMLElement {
   const of = it.compared ?? elements;
-  const group = (group: SeenArray["groups"][number]) =>
+  const group = (group: ArrayGroup) =>
     h(
       "li",
       {},
@@ -141,9 +159,8 @@ function seenArray(it: SeenArray, elements: number): HTMLElement {
       group.by ? h("p", { class: "hint" }, `who adds so: ${group.by}`) : undefined,
       element(group.example),
       ...(group.example.evaluated ? steps(group.example.evaluated) : []),
-      group.alternatives.length > 0
-        ? h("details", {}, h("summary", {}, `${group.alternatives.length} more that explain the same`), h("ul", {}, ...group.alternatives.map((text) => h("li", {}, ...prose(text)))))
-        : undefined,
+      others("more that explain the same", group.alternatives),
+      others("less plausible, which explain the same", [...(group.less_plausible ? [group.less_plausible] : []), ...(group.others_less_plausible ?? [])]),
     );
   return h(
     "section",
