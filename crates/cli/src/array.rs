@@ -53,14 +53,48 @@ impl Header {
     pub(crate) fn element(&self) -> &str {
         self.dtype.trim_start_matches(['<', '|'])
     }
+
+    /// What a message says behind the element's type: NumPy counts bytes, so that `f16` is no binary16.
+    pub(crate) fn remark(&self) -> &'static str {
+        match self.element() {
+            "f16" => " (long double, of 16 bytes; binary16 is f2)",
+            "c32" => " (complex long double, of 32 bytes)",
+            _ => "",
+        }
+    }
+
+    /// Elements of a file as they lie in C order, the last axis running fastest.
+    fn in_c_order(&self, bytes: &[u8]) -> Vec<u8> {
+        let count = self.shape.iter().product::<u64>() as usize;
+        let Some(size) = bytes.len().checked_div(count).filter(|size| *size > 0) else { return bytes.to_vec() };
+        // Of each axis its length, how far its elements are apart, and which one is next.
+        let mut stride = size;
+        let mut axes: Vec<[usize; 3]> = Vec::with_capacity(self.shape.len());
+        for length in self.shape.iter().map(|&length| length as usize) {
+            axes.push([length, stride, 0]);
+            stride *= length;
+        }
+        let (mut ordered, mut at) = (Vec::with_capacity(bytes.len()), 0);
+        for _ in 0..count {
+            ordered.extend_from_slice(&bytes[at..at + size]);
+            for [length, stride, next] in axes.iter_mut().rev() {
+                (*next, at) = (*next + 1, at + *stride);
+                if *next < *length {
+                    break;
+                }
+                (*next, at) = (0, at - *stride * *length);
+            }
+        }
+        ordered
+    }
 }
 
 /// An array: its bytes, and the header that says what they are.
 pub(crate) struct Array {
-    /// As it stands in the file.
+    /// As it stands in a file of these bytes.
     head: Vec<u8>,
     pub(crate) header: Header,
-    /// Little-endian elements, in the order of the file.
+    /// Little-endian elements in C order, whatever the file's was.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -72,7 +106,12 @@ impl Array {
         let header = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
         // The data stays where it is: it may be most of the memory.
         let head = bytes.drain(..header.start as usize).collect();
-        Ok(Array { head, header, bytes })
+        if !header.fortran {
+            return Ok(Array { head, header, bytes });
+        }
+        let head = npy::Header::bytes(&header.dtype, &header.shape);
+        let bytes = header.in_c_order(&bytes);
+        Ok(Array { header: Header { fortran: false, start: head.len() as u64, ..header }, head, bytes })
     }
 
     /// Elements as written in an argument: `zeros:f32:1024`; `None` for a text of another kind.

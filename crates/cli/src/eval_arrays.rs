@@ -15,7 +15,7 @@ use roundonce_vectors::npy;
 use zerocopy::IntoBytes;
 
 use crate::argument::Argument;
-use crate::array::Header;
+use crate::array::{Array, Header};
 use crate::progress::Progress;
 use crate::{Ended, Failure, Status, eval, files, output, threads};
 
@@ -251,11 +251,7 @@ fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, given: &Argument) -
     let path = given.path().to_owned();
     let fault = |problem: String| Failure::Input(format!("{given}: {problem}"));
     let (mut file, size) = files::open_regular(&path)?;
-    let header = Header::read(&path, &mut file, size)?;
-    if header.fortran {
-        let shape = npy::tuple(&header.shape);
-        return Err(fault(format!("its {shape} elements are in Fortran order: expected C order")));
-    }
+    let mut header = Header::read(&path, &mut file, size)?;
     let mut shape = header.shape.clone();
     let fits = match header.element() {
         element if ty.whole.contains(&element) => true,
@@ -266,16 +262,28 @@ fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, given: &Argument) -
         let mut expected: Vec<String> = ty.whole.iter().map(|name| (*name).to_owned()).collect();
         expected.extend(ty.component.iter().map(|name| format!("{name} with a last axis of {}", ty.components)));
         return Err(fault(format!(
-            "operand {} of `{}` is {}: expected elements of {}; found {} of shape {}",
+            "operand {} of `{}` is {}: expected elements of {}; found {}{} of shape {}",
             index + 1,
             evaluated.syntax(),
             ty.name,
             expected.join(" or "),
             header.dtype,
+            header.remark(),
             npy::tuple(&header.shape)
         )));
     }
+    if header.fortran {
+        (file, header) = in_c_order(&path)?;
+    }
     Ok(Input::Array(ArrayFile { path, file, header, ty: ty.clone(), shape }))
+}
+
+/// An array in Fortran order as a file without a name in C order: its parts do not lie together in its own.
+fn in_c_order(path: &Path) -> Result<(File, Header), Failure> {
+    let Array { header, bytes, .. } = Array::read(path)?;
+    let mut file = tempfile::tempfile().map_err(|error| files::failed(&std::env::temp_dir(), error))?;
+    file.write_all(&bytes).map_err(|error| files::failed(&std::env::temp_dir(), error))?;
+    Ok((file, Header { start: 0, ..header }))
 }
 
 /// The header of the results and how many values they are. They have the type and shape of the first array that is as

@@ -67,10 +67,10 @@ fn read(path: &Path, types: &[&str], axes: usize) -> Result<Read, Failure> {
     let array = Array::read(path)?;
     let header = &array.header;
     if !types.contains(&header.element()) || header.shape.len() != axes {
-        let (found, shape) = (&header.dtype, npy::tuple(&header.shape));
+        let (found, remark, shape) = (&header.dtype, header.remark(), npy::tuple(&header.shape));
         let axes = if axes == 1 { "one axis".to_owned() } else { format!("{axes} axes") };
         return Err(fault(format!(
-            "expected elements of {} and {axes}, found {found} of shape {shape}",
+            "expected elements of {} and {axes}, found {found}{remark} of shape {shape}",
             types.join(" or ")
         )));
     }
@@ -78,8 +78,7 @@ fn read(path: &Path, types: &[&str], axes: usize) -> Result<Read, Failure> {
     let mut elements = Elements::of_width(width as u32);
     elements.fill_from_bytes(&array.bytes);
     let last = |axis: usize| header.shape.get(axis).map_or(1, |count| *count as usize);
-    let strides = if header.fortran { [1, last(0)] } else { [last(1), 1] };
-    Ok(Read { elements, shape: header.shape.clone(), strides })
+    Ok(Read { elements, shape: header.shape.clone(), strides: [last(1), 1] })
 }
 
 /// Whole matrices.

@@ -76,9 +76,6 @@ fn texture(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failu
         None if file.is_array() => Array::read(file.path())?,
         None => return Err(wrong(format!("expected an image, in.npy or zeros:f32:32x32, found `{value}`"))),
     };
-    if array.header.fortran {
-        return Err(wrong(format!("{file}: its first axis runs fastest: save it in the order of C")));
-    }
     let bytes = std::mem::take(&mut array.bytes);
     let image = image::image(array.header.element(), &array.header.shape, &bytes, sampler).map_err(wrong)?;
     Ok((Arg::Image(image), Some(array)))

@@ -26,12 +26,10 @@ pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
         "f8" => Lane::F64,
         "V2" => Lane::BF16,
         other => {
-            return Err(fault(format!("its elements are {other}: expected f2, f4, f8, or V2 for bf16")));
+            let remark = header.remark();
+            return Err(fault(format!("its elements are {other}{remark}: expected f2, f4, f8, or V2 for bf16")));
         }
     };
-    if header.fortran {
-        return Err(fault("its first axis runs fastest (Fortran order): expected C order".to_owned()));
-    }
     let column = Column::of_bytes(format, &bytes).ok_or_else(|| fault("it ends within an element".to_owned()))?;
     Ok(Values { column, shape: header.shape.iter().map(|&length| length as usize).collect() })
 }

@@ -85,9 +85,6 @@ fn observed(prepared: &Prepared, arg: usize, parameter: &str, given: &Argument) 
     };
     let Array { header, bytes, .. } = array;
     let fault = |problem: String| Failure::Input(format!("{name}: {problem}"));
-    if header.fortran {
-        return Err(fault("its first axis runs fastest (Fortran order): expected C order".to_owned()));
-    }
     let (format, size) = element(&header).map_err(fault)?;
     let shape = header.shape.iter().map(|&length| length as usize).collect();
     let observed = ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape };
@@ -105,6 +102,9 @@ pub(crate) fn element(header: &Header) -> Result<(Option<Lane>, usize), String> 
         "i2" | "u2" => (None, 2),
         "i4" | "u4" => (None, 4),
         "i8" | "u8" => (None, 8),
-        other => return Err(format!("its elements are {other}: expected floats or integers")),
+        other => {
+            let remark = header.remark();
+            return Err(format!("its elements are {other}{remark}: expected f2, f4, f8, V2 for bf16, or integers"));
+        }
     })
 }

@@ -266,6 +266,39 @@ fn large_arrays_keep_shape_and_type() {
     assert_eq!(left, ["x.npy"], "something was left behind");
 }
 
+/// An array is the same in either order of its file, with more axes than two and beside one in the other order too.
+#[test]
+fn fortran_order() {
+    let scratch = tempfile::tempdir().unwrap();
+    let write = |name: &str, file: Vec<u8>| std::fs::write(scratch.path().join(name), file).unwrap();
+    let bytes = |order: [u32; 12]| order.map(|element| (element as f32).to_le_bytes()).concat();
+    let c: [u32; 12] = core::array::from_fn(|at| at as u32);
+    // The element [i, j, k] of (2, 3, 2) is 6i + 2j + k: in Fortran order i runs fastest.
+    let fortran = [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11];
+    write("f.npy", npy("<f4", true, "(2, 3, 2)", &bytes(fortran)));
+    write("c.npy", npy("<f4", false, "(2, 3, 2)", &bytes(c)));
+    write("row.npy", npy("<f4", true, "(12,)", &bytes(c)));
+    let expected = bytes(c.map(|element| 101 * element));
+    let (f_and_c, row) = (["f.npy", "100", "c.npy"], ["row.npy", "100", "row.npy"]);
+    for (operands, shape) in [(f_and_c, "(2, 3, 2)"), (["c.npy", "100", "f.npy"], "(2, 3, 2)"), (row, "(12,)")] {
+        let output =
+            roundonce(scratch.path(), &[&["eval", "fma.rn.f32", "--out", "d.npy", "--in"], &operands[..]].concat());
+        assert!(output.status.success(), "{operands:?}: {output:?}");
+        let file = std::fs::read(scratch.path().join("d.npy")).unwrap();
+        let head = String::from_utf8_lossy(&file[..128]);
+        assert!(head.contains("'fortran_order': False") && head.contains(shape), "{operands:?}: {head}");
+        assert!(data(&file) == expected, "{operands:?}");
+    }
+    // A buffer, written back: the elements and the header agree.
+    let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cli/run.in/saxpy.ptx");
+    let run =
+        ["run", kernel, "--block", "12", "--arg", "0=12", "--arg", "1=100", "--arg", "2=f.npy", "--arg", "3=f.npy"];
+    let output = roundonce(scratch.path(), &[&run[..], &["--out", "3=d.npy"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let file = std::fs::read(scratch.path().join("d.npy")).unwrap();
+    assert!(String::from_utf8_lossy(&file[..128]).contains("'fortran_order': False") && data(&file) == expected);
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
@@ -275,7 +308,7 @@ fn what_does_not_fit_is_refused() {
     write("double.npy", npy("<f8", false, "(4,)", &[0; 32]));
     write("signed.npy", npy("<i4", false, "(4,)", &[0; 16]));
     write("big.npy", npy(">f4", false, "(4,)", &[0; 16]));
-    write("fortran.npy", npy("<f4", true, "(2, 2)", &[0; 16]));
+    write("extended.npy", npy("<f16", false, "(2,)", &[0; 32]));
     write("cut.npy", npy("<f4", false, "(4,)", &[0; 15]));
     write("long.npy", npy("<f4", false, "(4,)", &[0; 17]));
     write("huge.npy", npy("<f4", false, "(4611686018427387904,)", &[0; 16]));
@@ -293,7 +326,10 @@ fn what_does_not_fit_is_refused() {
             "signed.npy: operand 1 of `fma.rnd{.ftz}{.sat}.f32` is f32: expected elements of f4 or u4; found <i4 of shape (4,)",
         ),
         (&["a.npy", "a.npy", "big.npy"], "big.npy: its elements are big-endian (>f4): expected little-endian ones"),
-        (&["fortran.npy", "1", "1"], "fortran.npy: its (2, 2) elements are in Fortran order: expected C order"),
+        (
+            &["extended.npy", "1", "1"],
+            "is f32: expected elements of f4 or u4; found <f16 (long double, of 16 bytes; binary16 is f2) of shape (2,)",
+        ),
         (&["cut.npy", "1", "1"], "cut.npy: it is cut short: (4,) elements of <f4 take 16 bytes, 15 are there"),
         (&["long.npy", "1", "1"], "long.npy: it is too long: (4,) elements of <f4 take 16 bytes, 17 are there"),
         (&["huge.npy", "1", "1"], "huge.npy: no file has (4611686018427387904,) elements of <f4"),
