@@ -107,7 +107,7 @@ fn is_outside_family(spelling: &str) -> bool {
     ptx::is_opcode(opcode) && (!in_family || on_integers())
 }
 
-/// A spelling without the target behind its `@`, and the target that is meant.
+/// A spelling without the target behind its `@`, and the target that is meant: `target` says no other one.
 fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<SmTarget>), Finding> {
     let Some((name, text)) = spelling.split_once('@') else { return Ok((spelling, target.sm)) };
     // SPIR-V's is an environment: it says which results are legal, not what the instruction means.
@@ -116,7 +116,13 @@ fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Op
         return Ok((name, target.sm));
     }
     let sm = parse_sm(text).map_err(|problem| fault("FORM0004", problem))?;
-    Ok((name, Some(sm)))
+    match target.sm {
+        Some(other) if other != sm => {
+            let message = format!("`{spelling}` is for {sm}, and {other} is asked for");
+            Err(fault("FORM0004", message).help("name one target, behind the `@` or beside the instruction"))
+        }
+        _ => Ok((name, Some(sm))),
+    }
 }
 
 /// An instruction's operands, read from text.

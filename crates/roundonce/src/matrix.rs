@@ -21,7 +21,7 @@ use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
 use roundonce_why_kernel::Machine;
 
-use crate::{NOT_COMPUTED, Target, fault, parse_sm};
+use crate::{NOT_COMPUTED, Target, fault, spelled_target};
 
 /// A matrix multiply-add on a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,16 +50,14 @@ pub fn is_matrix(spelling: &str) -> bool {
     MatrixInstruction::is_spelling(spelling)
 }
 
-/// The instruction of a spelling on a target: the one behind its `@`, or `target`, or the lowest that has it.
+/// The instruction of a spelling on a target: the one behind its `@`, or `target` (the two may not differ), or the lowest
+/// that has it.
 ///
 /// # Errors
 /// A finding that says what is wrong with the spelling, or that the target lacks it; [`NOT_COMPUTED`] where nothing public
 /// says what it computes.
 pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result<Matrix, Finding> {
-    let (name, sm) = match spelling.split_once('@') {
-        Some((name, sm)) => (name, Some(parse_sm(sm).map_err(|problem| fault("FORM0004", problem))?)),
-        None => (spelling, target.sm),
-    };
+    let (name, sm) = spelled_target(spelling, target)?;
     let refused = |refusal: Refusal| match refusal {
         Refusal::Malformed(text) => {
             fault("FORM0002", text).rule("PTX ISA, mma, wmma.mma, wgmma.mma_async, tcgen05.mma")
