@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     if arguments.allowed {
         let instruction = instruction(spelling, &target)?;
-        let operands = answers::operands(&instruction, &arguments.operands)?;
+        let operands = roundonce::operands(&instruction, &arguments.operands)?;
         for &index in &operands.inexact {
             note_inexact(index, &arguments.operands[index]);
         }

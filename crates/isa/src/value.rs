@@ -157,20 +157,22 @@ const HEX_DIGITS: [u8; 256] = {
     digits
 };
 
-/// The bits of an operand of one component in hex, `0x3fc00000`, with no more digits than it has: what most operands of
+/// The bits of an operand of one component in hex, `0x3fc00000`, with all its digits, or `0x0`: what most operands of
 /// batches are. `None` for every other text, of which [`parse_value`] knows more.
 ///
 /// ```
 /// use roundonce_arith::Format;
 /// use roundonce_isa::parse_plain_hex;
 /// assert_eq!(parse_plain_hex(Format::F16, "0x3C00"), Some(0x3c00));
+/// assert_eq!(parse_plain_hex(Format::F16, "0x0"), Some(0));
 /// assert_eq!(parse_plain_hex(Format::F16, "0x00003c00"), None);
+/// assert_eq!(parse_plain_hex(Format::F16, "0x3c"), None);
 /// assert_eq!(parse_plain_hex(Format::F16, "0x1p"), None);
 /// ```
 #[inline]
 pub fn parse_plain_hex(format: Format, text: &str) -> Option<u64> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
-    if digits.is_empty() || digits.len() > format.width() as usize / 4 {
+    if digits.len() != format.width() as usize / 4 && digits != b"0" {
         return None;
     }
     let (mut bits, mut greatest) = (0, 0);

@@ -151,16 +151,23 @@ pub fn operands<S: AsRef<str>>(instruction: &Instruction, texts: &[S]) -> Result
     Ok(read)
 }
 
-/// Reads the operand at a place, from 0.
+/// Reads the operand at a place, from 0. Hex bits have all their digits, `0x0` apart, since of fewer one may be missing at
+/// either end.
 ///
 /// # Errors
-/// A finding if it is no value of its format.
+/// A finding if it is no value of its format, or lacks digits.
 ///
 /// # Panics
 /// If the instruction has no such operand: [`check_arity`] sees to it.
 pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<ParsedValue, Finding> {
     let recipe = &instruction.recipe;
-    parse_value(recipe.operation.operand_format(index), recipe.components, text)
+    let format = recipe.operation.operand_format(index);
+    let width = format.width() * recipe.components;
+    if let Some(whole) = bits::missing_digits(text, width) {
+        let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
+        return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
+    }
+    parse_value(format, recipe.components, text)
         .map_err(|problem| fault("FORM0006", format!("operand {}: {problem}", index + 1)))
 }
 

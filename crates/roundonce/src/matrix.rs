@@ -14,13 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors};
 use roundonce_ir::{Kernel, Op};
-use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
+use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
 pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
 use roundonce_why_kernel::Machine;
 
+use crate::bits::parse_float;
 use crate::{NOT_COMPUTED, Target, fault, spelled_target};
 
 /// A matrix multiply-add on a target.
@@ -190,7 +191,7 @@ fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, boo
 }
 
 fn value(format: Format, text: &str) -> Result<(u64, bool), String> {
-    let parsed = parse_value(format, 1, text)?;
+    let parsed = parse_float(format, text)?;
     Ok((parsed.value.components()[0], parsed.exact))
 }
 

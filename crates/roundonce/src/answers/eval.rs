@@ -6,10 +6,9 @@ use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
 use super::Noted;
-use crate::bits::missing_digits;
 use crate::conversion::ConversionExplained;
 use crate::integer::IntegerExplained;
-use crate::{Instruction, Operands, Profile, Target, conversion, fault, instruction, integer, matrix};
+use crate::{Profile, Target, conversion, instruction, integer, matrix, operands};
 
 /// A result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -94,23 +93,6 @@ pub fn inexact_elements() -> String {
 
 fn notes_of(inexact: &[usize], texts: &[String]) -> Vec<String> {
     inexact.iter().map(|&index| inexact_operand(index, &texts[index])).collect()
-}
-
-/// Reads operands as people write them: hex bits have all their digits, `0x0` apart, since of fewer one may be missing at
-/// either end.
-///
-/// # Errors
-/// As [`operands`](crate::operands), or a finding about the first that has too few.
-pub fn operands(instruction: &Instruction, texts: &[String]) -> Result<Operands, Finding> {
-    let recipe = &instruction.recipe;
-    for (index, text) in texts.iter().enumerate().take(recipe.operation.op.arity()) {
-        let width = recipe.operation.operand_format(index).width() * recipe.components;
-        if let Some(whole) = missing_digits(text, width) {
-            let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
-            return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
-        }
-    }
-    crate::operands(instruction, texts)
 }
 
 /// The result of an instruction of any kind.
