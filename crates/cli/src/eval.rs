@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use roundonce::answers::{self, Noted};
 use roundonce::spirv::Environment;
-use roundonce::{Batch, conversion, instruction, integer, matrix};
+use roundonce::{Batch, Profile, Target, conversion, instruction, integer, matrix};
 use serde::Serialize;
 
 use crate::argument::Argument;
@@ -66,28 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.allowed {
             return Err(Failure::Input("--allowed takes one instruction, not lines".to_owned()));
         }
-        return match arguments.format.format {
-            Format::Text => {
-                let answerer = || {
-                    let mut batch = Batch::new(target, profile);
-                    move |line: &str, out: &mut String| batch.line(line, out)
-                };
-                lines::answer(arguments.threads, answerer, lines::error_line)
-            }
-            Format::Json => {
-                let answerer = || {
-                    let (mut batch, mut result) = (Batch::new(target, profile), String::new());
-                    move |line: &str, out: &mut String| {
-                        result.clear();
-                        batch.line(line, &mut result)?;
-                        out.push_str(&json_line(line, &result));
-                        Ok(())
-                    }
-                };
-                let refusal = |problem: &str| serde_json::json!({ "error": problem }).to_string();
-                lines::answer(arguments.threads, answerer, refusal)
-            }
-        };
+        return answer_lines(arguments, target, &profile);
     }
     if arguments.threads.is_some() && arguments.out.is_none() {
         return Err(Failure::Input("--threads goes with lines on stdin (`eval -`), and with --out".to_owned()));
@@ -144,6 +124,45 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         Format::Text => writeln!(terminal::stdout(), "{}", answer.line())?,
     }
     Ok(Status::Done)
+}
+
+/// `eval -`.
+fn answer_lines(arguments: &Arguments, target: Target, profile: &Profile) -> Ended {
+    // Of all threads.
+    let rounded = AtomicU64::new(0);
+    let batch = || {
+        let mut batch = Batch::new(target, *profile);
+        let rounded = &rounded;
+        move |line: &str, out: &mut String| {
+            batch.line(line, out)?;
+            let lines = batch.take_rounded();
+            if lines > 0 {
+                rounded.fetch_add(lines, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    };
+    let ended = match arguments.format.format {
+        Format::Text => lines::answer(arguments.threads, batch, lines::error_line),
+        Format::Json => {
+            let answerer = || {
+                let (mut batch, mut result) = (batch(), String::new());
+                move |line: &str, out: &mut String| {
+                    result.clear();
+                    batch(line, &mut result)?;
+                    out.push_str(&json_line(line, &result));
+                    Ok(())
+                }
+            };
+            let refusal = |problem: &str| serde_json::json!({ "error": problem }).to_string();
+            lines::answer(arguments.threads, answerer, refusal)
+        }
+    };
+    match rounded.into_inner() {
+        0 => {}
+        lines => output::note(&answers::inexact_lines(lines)),
+    }
+    ended
 }
 
 /// What [`Batch::line`] wrote of a line, as an object.

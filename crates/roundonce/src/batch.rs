@@ -28,6 +28,8 @@ pub struct Batch {
     places: HashMap<String, usize>,
     /// The place of the last line's: the next line often has the same.
     last: usize,
+    /// See [`take_rounded`](Batch::take_rounded).
+    rounded: u64,
 }
 
 /// A spelling and what it names, or what is wrong with it.
@@ -86,15 +88,32 @@ impl Batch {
         let profile = &self.profile;
         let answered = match known {
             Known::Float(instruction) => float_line(instruction, profile, texts, out),
-            Known::Integer(integer) => integer_line(integer, texts, out),
-            Known::Matrix(matrix) => matrix.read(texts).map(|(operands, _)| {
+            Known::Integer(integer) => integer_line(integer, texts, out).map(|()| true),
+            Known::Matrix(matrix) => matrix.read(texts).map(|(operands, exact)| {
                 out.push_str(&matrix.hex(matrix.eval(profile, &operands)));
+                exact
             }),
             Known::Conversion(conversion) => conversion.read(texts).map(|operands| {
                 out.push_str(&conversion.hex(conversion.eval(profile, &operands)));
+                operands.inexact.is_empty()
             }),
         };
-        answered.map_err(|finding| finding.to_string())
+        let exact = answered.map_err(|finding| finding.to_string())?;
+        self.rounded += u64::from(!exact);
+        Ok(())
+    }
+
+    /// The lines answered since this was last asked that have an operand which its format does not hold: it was rounded
+    /// before anything was computed.
+    ///
+    /// ```
+    /// let (mut batch, mut out) = (roundonce::Batch::default(), String::new());
+    /// batch.line("fma.rn.f32 0.1 0.2 0", &mut out).unwrap();
+    /// batch.line("fma.rn.f32 0.5 1 0", &mut out).unwrap();
+    /// assert_eq!((batch.take_rounded(), batch.take_rounded()), (1, 0));
+    /// ```
+    pub fn take_rounded(&mut self) -> u64 {
+        std::mem::take(&mut self.rounded)
     }
 
     /// Makes `last` the place of a spelling.
@@ -144,10 +163,11 @@ impl<'l> Iterator for AsciiWords<'l> {
     }
 }
 
-fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out: &mut String) -> Result<(), Finding> {
+/// Whether every operand is exact.
+fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out: &mut String) -> Result<bool, Finding> {
     check_arity(instruction, texts.len())?;
     let Recipe { operation, components, .. } = &instruction.recipe;
-    let mut operands = [Value::scalar(0); 3];
+    let (mut operands, mut exact) = ([Value::scalar(0); 3], true);
     for (index, (value, text)) in operands.iter_mut().zip(texts).enumerate() {
         let plain = match components {
             1 => parse_plain_hex(operation.operand_format(index), text),
@@ -155,7 +175,11 @@ fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out:
         };
         *value = match plain {
             Some(bits) => Value::scalar(bits),
-            None => operand(instruction, index, text)?.value,
+            None => {
+                let parsed = operand(instruction, index, text)?;
+                exact &= parsed.exact;
+                parsed.value
+            }
         };
     }
     let result = eval(instruction, &operands[..texts.len()], profile);
@@ -167,7 +191,7 @@ fn float_line(instruction: &Instruction, profile: &Profile, texts: &[&str], out:
     if let Some(codes) = result.codes {
         let _ = write!(out, " {codes}");
     }
-    Ok(())
+    Ok(exact)
 }
 
 fn integer_line(integer: &Integer, texts: &[&str], out: &mut String) -> Result<(), Finding> {

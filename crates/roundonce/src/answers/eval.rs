@@ -1,7 +1,7 @@
 //! One instruction: its result, and its steps.
 
 use roundonce_arith::ArithOp;
-use roundonce_isa::{Finding, shortest_decimal};
+use roundonce_isa::{Finding, counted, shortest_decimal};
 use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
@@ -84,6 +84,11 @@ impl Evaluated {
 /// What is said of an operand that was rounded before anything was computed.
 pub fn inexact_operand(index: usize, text: &str) -> String {
     format!("operand {} `{text}` is not exact in its format: rounded once, to nearest even", index + 1)
+}
+
+/// The same of lines, so many of them.
+pub fn inexact_lines(count: u64) -> String {
+    format!("operands of {} are not exact in their format: rounded once, to nearest even", counted(count, "line"))
 }
 
 /// The same of an element of a matrix.
