@@ -183,8 +183,8 @@ pub(crate) fn diff(request: Diff) -> Ended {
         budget: Budget { random: request.tries.unwrap_or(budget.random), nan_bits: request.nan_bits, ..budget },
         data: None,
     };
-    let comparison = answers::between(&asked, &|_| None, &|_| ())?;
-    let reply = Reply::default().with(&comparison, comparison.lines())?;
+    let Noted { answer: comparison, notes } = answers::between(&asked, &|_| None, &|_| ())?;
+    let reply = Reply { notes, ..Reply::default() }.with(&comparison, comparison.lines())?;
     Ok(match answers::equal(&comparison) {
         Ok(equal) => reply.found(!equal),
         Err(reason) => reply.but(reason),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use roundonce::answers::{Compared, between, equal, literal_type};
+use roundonce::answers::{Compared, Noted, between, equal, literal_type};
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query};
 use roundonce::{SmTarget, Target, matrix};
@@ -172,7 +172,8 @@ fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended
     let asked = Compared { texts, ty, target: arguments.target.target(), profile: &profile, budget, data };
     let comparison = between(&asked, &solve, &advance);
     drop(progress);
-    let comparison = comparison?;
+    let Noted { answer: comparison, notes } = comparison?;
+    notes.iter().for_each(|note| output::note(note));
     match arguments.format.format {
         Format::Json => output::json(&comparison)?,
         Format::Text => output::lines(&comparison.lines())?,

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::why::{underlined, unused};
 use super::{NoAnswer, Noted};
-use crate::{TABLES, Target, instruction};
+use crate::{Instruction, TABLES, Target, instruction};
 
 /// What a translation comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -121,9 +121,7 @@ pub fn translate_instruction(
     if source.recipe.contractible {
         notes.push(format!("`{spelling}` may be fused with a neighbour by the assembler; what is given here is never"));
     }
-    if source.form.language == SourceLanguage::SpirV {
-        notes.extend(undeclared(spelling));
-    }
+    notes.extend(undeclared(spelling, &source));
     let (ways, refusal) = match translate(&source.recipe, to, &TABLES) {
         Translated::Refused(refusal) => (Vec::new(), Some(refused(refusal, spelling, &source.recipe, profile))),
         Translated::Counterparts(found) => {
@@ -163,8 +161,11 @@ fn types(recipe: &Recipe) -> BTreeMap<&'static str, String> {
     typed.chain([("d", name(recipe.operation.format))]).collect()
 }
 
-/// What an OpFmaKHR without all its modes is taken for.
-fn undeclared(spelling: &str) -> Option<String> {
+/// What an OpFmaKHR without all its modes is taken for; other languages leave nothing open.
+pub(super) fn undeclared(spelling: &str, instruction: &Instruction) -> Option<String> {
+    if instruction.form.language != SourceLanguage::SpirV {
+        return None;
+    }
     let modes = FloatModes::of_spelling(spelling);
     let open = [
         (modes.rounding.is_none(), "the rounding (to nearest even is taken)"),

@@ -6,9 +6,10 @@ use roundonce_arith::{Format, Profile};
 use roundonce_why::Column;
 use roundonce_why::diff::{Budget, Comparison, Query, Verdict, compare};
 
-use super::NoAnswer;
+use super::counterpart::{is_spelling, undeclared};
 use super::why::underlined;
-use crate::{SideProblem, Target, sides};
+use super::{NoAnswer, Noted};
+use crate::{SideProblem, Target, instruction, sides};
 
 /// What is compared, and how.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,8 @@ pub struct Compared<'a> {
 }
 
 /// Whether two computations are bit-equal, or the smallest input that shows otherwise. `solve` gives the name of a solver that
-/// proves a query unsatisfiable, `progress` receives how many inputs were compared.
+/// proves a query unsatisfiable, `progress` receives how many inputs were compared. The notes say what is assumed of an
+/// instruction that leaves its bits open.
 ///
 /// # Errors
 /// If one is no computation, or the two have different results.
@@ -36,9 +38,17 @@ pub fn between(
     asked: &Compared<'_>,
     solve: &dyn Fn(&Query) -> Option<String>,
     progress: &dyn Fn(u64),
-) -> Result<Comparison, NoAnswer> {
+) -> Result<Noted<Comparison>, NoAnswer> {
     let [first, second] = sides(asked.texts, asked.ty, &asked.target)?;
-    compare(&first, &second, asked.data, asked.budget, asked.profile, solve, progress).map_err(NoAnswer::Input)
+    let compared = compare(&first, &second, asked.data, asked.budget, asked.profile, solve, progress);
+    let answer = compared.map_err(NoAnswer::Input)?;
+    let open = |text: &&str| {
+        let instruction = is_spelling(text).then(|| instruction(text, &asked.target).ok()).flatten()?;
+        undeclared(text, &instruction)
+    };
+    let mut notes: Vec<String> = asked.texts.iter().filter_map(open).collect();
+    notes.dedup();
+    Ok(Noted { answer, notes })
 }
 
 impl From<SideProblem> for NoAnswer {

@@ -6,6 +6,7 @@ use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
 use super::Noted;
+use super::counterpart::undeclared;
 use crate::conversion::ConversionExplained;
 use crate::integer::IntegerExplained;
 use crate::{Profile, Target, conversion, instruction, integer, matrix, operands};
@@ -230,5 +231,6 @@ pub fn explain(
     let operands = operands(&instruction, texts)?;
     let explained = crate::explain(spelling, &instruction, &operands.values, profile);
     let answer = Explanation::Float { explained, op: instruction.recipe.operation.op };
-    Ok(Noted { answer, notes: notes_of(&operands.inexact, texts) })
+    let notes = notes_of(&operands.inexact, texts).into_iter().chain(undeclared(spelling, &instruction)).collect();
+    Ok(Noted { answer, notes })
 }
