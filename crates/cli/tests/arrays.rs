@@ -282,7 +282,7 @@ fn fortran_order() {
     let (f_and_c, row) = (["f.npy", "100", "c.npy"], ["row.npy", "100", "row.npy"]);
     for (operands, shape) in [(f_and_c, "(2, 3, 2)"), (["c.npy", "100", "f.npy"], "(2, 3, 2)"), (row, "(12,)")] {
         let output =
-            roundonce(scratch.path(), &[&["eval", "fma.rn.f32", "--out", "d.npy", "--in"], &operands[..]].concat());
+            roundonce(scratch.path(), &[&["eval", "fma.rn.f32", "--out", "d.npy", "--in"][..], &operands[..]].concat());
         assert!(output.status.success(), "{operands:?}: {output:?}");
         let file = std::fs::read(scratch.path().join("d.npy")).unwrap();
         let head = String::from_utf8_lossy(&file[..128]);
