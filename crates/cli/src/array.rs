@@ -94,24 +94,30 @@ pub(crate) struct Array {
     /// As it stands in a file of these bytes.
     head: Vec<u8>,
     pub(crate) header: Header,
-    /// Little-endian elements in C order, whatever the file's was.
+    /// Little-endian elements.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Array {
-    /// Reads a .npy file whole.
+    /// Reads a .npy file whole, its elements in C order whatever the file's was.
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
+        let array = Array::of_file(path)?;
+        let Array { header, bytes, .. } = &array;
+        if !header.fortran {
+            return Ok(array);
+        }
+        let (head, bytes) = (npy::Header::bytes(&header.dtype, &header.shape), header.in_c_order(bytes));
+        let header = Header { fortran: false, start: head.len() as u64, ..array.header };
+        Ok(Array { header, head, bytes })
+    }
+    /// The same in the file's order: its bytes.
+    pub(crate) fn of_file(path: &Path) -> Result<Array, Failure> {
         let mut bytes = files::read_up_to(path, u64::MAX)?;
         let size = bytes.len() as u64;
         let header = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
         // The data stays where it is: it may be most of the memory.
         let head = bytes.drain(..header.start as usize).collect();
-        if !header.fortran {
-            return Ok(Array { head, header, bytes });
-        }
-        let head = npy::Header::bytes(&header.dtype, &header.shape);
-        let bytes = header.in_c_order(&bytes);
-        Ok(Array { header: Header { fortran: false, start: head.len() as u64, ..header }, head, bytes })
+        Ok(Array { head, header, bytes })
     }
 
     /// Elements as written in an argument: `zeros:f32:1024`; `None` for a text of another kind.

@@ -474,7 +474,7 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             continue;
         }
         let mut array = match value.text() {
-            _ if value.is_array() => Some(Array::read(value.path())?),
+            _ if value.is_array() => Some(Array::of_file(value.path())?),
             Ok(text) => Array::written(text).transpose()?,
             Err(_) => None,
         };
@@ -509,7 +509,7 @@ fn is_hex(text: &str) -> bool {
 /// A block of push constants: hex digits, or an array's bytes.
 fn push_block(block: &Argument) -> Result<Vec<u8>, Failure> {
     if block.is_array() {
-        return Ok(Array::read(block.path())?.bytes);
+        return Ok(Array::of_file(block.path())?.bytes);
     }
     let text = block.text()?;
     let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();

@@ -221,7 +221,7 @@ fn expected(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Ve
     let one = |argument| {
         let (name, path) = split_pair("--expect", argument)?;
         let place = prepared.buffer("--expect", name)?;
-        let array = Array::read(path.path())?;
+        let array = Array::of_file(path.path())?;
         let (found, bytes) = (array.bytes.len(), prepared.buffer_bytes(place));
         if found != bytes {
             let file = path.path().display();

@@ -81,12 +81,14 @@ fn observations(prepared: &Prepared, saw: &[Argument]) -> Result<Vec<Observation
 fn observed(prepared: &Prepared, arg: usize, parameter: &str, given: &Argument) -> Result<ObservedBuffer, Failure> {
     let (name, array) = match given.text().ok().and_then(Array::written) {
         Some(written) => (parameter.to_owned(), written?),
-        None => (given.to_string(), Array::read(given.path())?),
+        None => (given.to_string(), Array::of_file(given.path())?),
     };
     let Array { header, bytes, .. } = array;
     let fault = |problem: String| Failure::Input(format!("{name}: {problem}"));
     let (format, size) = element(&header).map_err(fault)?;
-    let shape = header.shape.iter().map(|&length| length as usize).collect();
+    let lengths = header.shape.iter().map(|&length| length as usize);
+    // A buffer has its elements as they lie in the file: in Fortran order the shape does not number them.
+    let shape = if header.fortran { vec![lengths.product()] } else { lengths.collect() };
     let observed = ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape };
     observed.of_bytes(prepared.buffer_bytes(arg)).map_err(Failure::Input)
 }
