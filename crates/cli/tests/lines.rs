@@ -61,6 +61,9 @@ fn numbered(count: u32) -> (Vec<u8>, Vec<String>) {
 #[test]
 fn answers_are_in_the_order_of_the_lines() {
     let (text, answers) = numbered(60_000);
+    let rounded = text.windows(7).filter(|part| part == b"1e-3999").count();
+    let note =
+        format!("note: operands of {rounded} lines are not exact in their format: rounded once, to nearest even\n");
     // Pieces that end within lines, and all at once.
     for (threads, piece) in [("1", 4093), ("2", 4093), ("8", 70_001), ("8", usize::MAX)] {
         let ran = filter(&["eval", "-", "--threads", threads], &text, piece);
@@ -70,7 +73,7 @@ fn answers_are_in_the_order_of_the_lines() {
         }
         assert_eq!(found.lines().count(), answers.len());
         assert_eq!(ran.status.code(), Some(2));
-        assert!(ran.stderr.is_empty());
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), note);
     }
 }
 
