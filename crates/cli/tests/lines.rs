@@ -62,8 +62,10 @@ fn numbered(count: u32) -> (Vec<u8>, Vec<String>) {
 fn answers_are_in_the_order_of_the_lines() {
     let (text, answers) = numbered(60_000);
     let rounded = text.windows(7).filter(|part| part == b"1e-3999").count();
-    let note =
-        format!("note: operands of {rounded} lines are not exact in their format: rounded once, to nearest even\n");
+    let (thousands, ones) = (rounded / 1000, rounded % 1000);
+    let note = format!(
+        "note: operands of {thousands},{ones:03} lines are not exact in their format: rounded once, to nearest even\n"
+    );
     // Pieces that end within lines, and all at once.
     for (threads, piece) in [("1", 4093), ("2", 4093), ("8", 70_001), ("8", usize::MAX)] {
         let ran = filter(&["eval", "-", "--threads", threads], &text, piece);
