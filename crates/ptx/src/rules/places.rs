@@ -5,7 +5,7 @@ use super::operands::{Immediate, Wanted};
 use super::scope::Entity;
 use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
-use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
+use crate::ast::{Instruction, Operand, OperandKind, Operands, Space, Unary};
 use crate::literal::{LARGEST_ALIGNMENT, alignment, evaluate};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Typed, holders};
@@ -409,6 +409,22 @@ impl<'a> Check<'_, 'a> {
                         "with `.address_size 64` such an address has 64 bits",
                     );
                 }
+            }
+            // As ptxas 12.9 and 13.5 have it.
+            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)))) if space.is_none() => {
+                let (name, lives) = (name.unwrap_or_default(), lives.text());
+                let found = format!("`{name}`, which lives in `{lives}`, without a state space");
+                self.refuse(
+                    "PTX0030",
+                    operand,
+                    wanted,
+                    &found,
+                    "without one a name is of a window of generic addresses",
+                );
+            }
+            Some(Entity::Function | Entity::Label) => {
+                let found = format!("`{}`, no variable", name.unwrap_or_default());
+                self.refuse("PTX0030", operand, wanted, &found, "write a register or a variable");
             }
             None if name.is_some_and(|name| is_special(name) && names::special_lanes(name) > 1) => {
                 let (found, help) = vector_without_component(name.unwrap_or_default());
