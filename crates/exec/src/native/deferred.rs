@@ -162,7 +162,7 @@ impl Deferred {
             Op::Float { operation, .. } if operation.format.width() == 16 => RAW,
             Op::Float { operation, .. } => {
                 let clamps = operation.clamp != Clamp::None;
-                let nan = if clamps || operation.format != Format::F32 { 0 } else { NAN_PENDING };
+                let nan = if clamps || operation.format != Format::F32 { 0 } else { NAN_PENDING | SIGNALLING };
                 nan | match (operation.flush, operation.saturates()) {
                     (true, true) => 0,
                     // Without `DAZ` results are flushed at once, with `FTZ` by the processor.

@@ -20,6 +20,13 @@ fn of_special_numbers() {
             bodies.push(format!("{op}{modifiers}.f32 %f3, %f1, %f2; {op}{modifiers}.f32 %f3, %f3, %f5; mov.b32 %r4, %f3; add.u32 %r4, %r4, 1; mov.b32 %f3, %r4;"));
             bodies.push(format!("mov.f32 %f3, %f1; @%p1 {op}{modifiers}.f32 %f3, %f1, %f2; mov.b32 %r4, %f3; add.u32 %r4, %r4, 1; mov.b32 %f3, %r4;"));
         }
+        for modifiers in ["", ".xorsign.abs"] {
+            bodies.push(format!("{op}{modifiers}.f32 %f3, %f1, %f1; {op}.ftz.f32 %f3, %f3, %f2;"));
+            bodies.push(format!(
+                "cvt.ftz.f32.f32 %f4, %f1; {op}{modifiers}.ftz.f32 %f3, %f4, %f2; {op}.f32 %f3, %f5, %f3;"
+            ));
+        }
+        bodies.push(format!("mov.b32 {{%h1, %h2}}, %f1; cvt.ftz.f32.bf16 %f4, %h2; {op}.f32 %f3, %f4, %f2;"));
         for modifiers in ["", ".NaN", ".xorsign.abs"] {
             bodies.push(format!(
                 "mov.b32 {{%h1, %h2}}, %f1; mov.b32 {{%h3, %h4}}, %f2; {op}{modifiers}.bf16 %h1, %h1, %h3;
