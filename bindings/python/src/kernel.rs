@@ -224,7 +224,13 @@ fn image_argument(
 }
 
 /// What a parameter is given: an array's bytes, or that it has so many where its contents are not wanted; or a number as the parameter has it.
-fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>, contents: bool) -> PyResult<Arg> {
+fn argument(
+    py: Python<'_>,
+    place: usize,
+    (param, takes_array): (&Param, bool),
+    given: &Given<'_>,
+    contents: bool,
+) -> PyResult<Arg> {
     let called = kernel::called(place, param);
     match (param.passing, given) {
         (Passing::Image(_), _) => return image_argument(py, &called, param, given, None),
@@ -268,8 +274,8 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>, cont
             }
             *bits
         }
-        Given::Array(..) | Given::Slice(..) if matches!(param.scalar, Some(Scalar::Float(_))) => {
-            return Err(PyTypeError::new_err(format!("{called} is a number of {} bytes: found an array", param.size)));
+        Given::Array(..) | Given::Slice(..) if !takes_array || matches!(param.scalar, Some(Scalar::Float(_))) => {
+            return Err(PyTypeError::new_err(kernel::number_expected(place, param)));
         }
         Given::Array(_, array, ..) if contents || kernel::is_by_value(param) => {
             return Ok(kernel::array_argument(param, contiguous(&held(array)?)?));
@@ -380,6 +386,7 @@ impl Prepared {
         if let Some((parameter, ..)) = pushed.keys().find_map(|place| given.get(place)) {
             return Err(wrong(format!("`{parameter}` is given twice: in `args` and in `push`")));
         }
+        let takes_array = ready.array_parameters();
         let mut arguments = Vec::with_capacity(kernel.params.len());
         let mut formats = Vec::with_capacity(kernel.params.len());
         for (place, param) in kernel.params.iter().enumerate() {
@@ -399,7 +406,7 @@ impl Prepared {
             let called = kernel::called(place, param);
             arguments.push(match words {
                 Some(words) => image_argument(py, &called, param, value, words.as_deref())?,
-                None => argument(py, place, param, value, contents)?,
+                None => argument(py, place, (param, takes_array[place]), value, contents)?,
             });
             formats.push(match value {
                 Given::Array(format, ..) | Given::Slice(format, ..) => format.as_deref(),

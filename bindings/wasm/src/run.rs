@@ -4,7 +4,7 @@ use roundonce::Profile;
 use roundonce::answers::{NoAnswer, RunAnswer};
 use roundonce::elements::{ElementType, Elements, WRITTEN};
 use roundonce::exec::{Arg, Contract, Engine, Launch, Options, RunError};
-use roundonce::ir::{Kernel, Passing};
+use roundonce::ir::Passing;
 use roundonce::isa::hex_bits;
 use roundonce::kernel::{self, Choice, Ready, Source};
 use roundonce::matrix::other_machines;
@@ -72,7 +72,7 @@ impl Prepared {
         let (target, profile) = (machine.target()?, machine.profile()?);
         let choice = Choice { entry: entry.clone(), machine: target.sm, profile, ..Choice::default() };
         let ready = Ready::read(source, &choice).map_err(|refusal| NoAnswer::refused(file, text, refusal))?;
-        let (args, types) = bind(ready.kernel(), args)?;
+        let (args, types) = bind(&ready, args)?;
         let formats: Vec<_> = types.iter().map(|ty| ty.filter(|ty| ty.format().is_some()).map(|ty| ty.name)).collect();
         ready.check_formats(&formats).map_err(NoAnswer::Input)?;
         let block = block.or(ready.kernel().required_block).unwrap_or([1; 3]);
@@ -189,7 +189,9 @@ fn buffer_after(name: &str, ty: &'static ElementType, bytes: &[u8]) -> BufferAft
 /// The arguments, and the element types of those that are buffers.
 type Bound = (Vec<Arg>, Vec<Option<&'static ElementType>>);
 
-fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, NoAnswer> {
+fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
+    let kernel = ready.kernel();
+    let takes_array = ready.array_parameters();
     let mut values = vec![None; kernel.params.len()];
     for text in given {
         let (name, value) =
@@ -207,6 +209,9 @@ fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, NoAnswer> {
             return Err(NoAnswer::Unsupported(format!("{called} is an image or a sampler: the command takes those")));
         }
         if let Some(elements) = Elements::parse(value).transpose().map_err(NoAnswer::Input)? {
+            if !takes_array[place] {
+                return Err(NoAnswer::Input(format!("{}, `{value}`", kernel::number_expected(place, param))));
+            }
             return Ok((kernel::array_argument(param, elements.bytes), Some(elements.ty)));
         }
         if param.passing == Passing::Buffer {

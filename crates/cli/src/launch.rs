@@ -270,7 +270,7 @@ impl Prepared {
             });
         }
         let (ready, text) = ready(path, asked, arguments)?;
-        let (args, arrays) = bind(ready.kernel(), arguments)?;
+        let (args, arrays) = bind(&ready, arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
         let name = &ready.kernel().name;
         Ok(Prepared {
@@ -426,7 +426,9 @@ fn no_pair(option: &str, given: impl Display) -> Failure {
 }
 
 /// The arguments, and the arrays that came with them.
-fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Option<Array>>), Failure> {
+fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Option<Array>>), Failure> {
+    let kernel = ready.kernel();
+    let takes_array = ready.array_parameters();
     let mut given: BTreeMap<usize, Argument> = BTreeMap::new();
     for text in &arguments.arg {
         let (name, value) = split_pair("--arg", text)?;
@@ -486,6 +488,10 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             }
             None => {
                 let text = value.text()?;
+            Some(_) if !takes_array[place] => {
+                let message = format!("{}, `{value}`", kernel::number_expected(place, param));
+                return Err(Failure::Input(message));
+            }
                 let bits = kernel::number(param.size, param.scalar, text)
                     .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?;
                 if let Some(format) = kernel::assumed_format(param.size, param.scalar, text).filter(|_| !is_hex(text)) {

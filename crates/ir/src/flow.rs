@@ -90,6 +90,92 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     (0..kernel.params.len()).map(|index| index < 64 && pointers >> index & 1 == 1).collect()
 }
 
+/// For each of a kernel's first 64 parameters whether it is read and what is read is never an address of memory: no load or
+/// store goes where it, or what sums, selections, masks and exchanges between lanes make of it, says, and nothing keeps it
+/// whole for a later one. What is scaled or compared is a number. An argument that is an address makes no sense for it.
+pub fn number_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
+    let params = ParamBytes::of(kernel);
+    let pointers = pointer_parameters(program, kernel);
+    let loaded = |at: u64, offset: i64, bytes: i64| {
+        let first = (at as i64).wrapping_add(offset);
+        let found = (0..bytes).filter_map(|byte| params.at(first.wrapping_add(byte)));
+        found.filter(|&(index, _)| index < 64).fold(0u64, |all, (index, _)| all | 1 << index)
+    };
+    let from = propagate(
+        kernel,
+        0u64,
+        |one, other| one | other,
+        |op| match op {
+            Op::Load { d, space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
+                Written::Value(loaded(*at, *offset, i64::from(*bytes) * d.len() as i64))
+            }
+            Op::Move { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Extract { .. }
+            | Op::Carry { .. }
+            | Op::Shuffle { .. }
+            | Op::Int {
+                op:
+                    IntOp::Add
+                    | IntOp::Sub
+                    | IntOp::AddSat
+                    | IntOp::SubSat
+                    | IntOp::And
+                    | IntOp::Or
+                    | IntOp::Xor
+                    | IntOp::Not
+                    | IntOp::Min(_)
+                    | IntOp::Max(_)
+                    | IntOp::FieldExtract(_)
+                    | IntOp::FieldInsert
+                    | IntOp::Permute
+                    | IntOp::PermuteMode(_),
+                ..
+            } => Written::Operands,
+            Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
+            _ => Written::Value(0),
+        },
+    );
+    let of = |operand: &Operand| match operand {
+        Operand::Reg(reg) => from[reg.0 as usize],
+        Operand::Imm(_) => 0,
+    };
+    let (mut read, mut kept) = (0, 0);
+    for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
+        match op {
+            Op::Load { d, space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
+                read |= loaded(*at, *offset, i64::from(*bytes) * d.len() as i64);
+            }
+            // Which one it reads is not known.
+            Op::Load { space: Space::Param, .. } => kept = u64::MAX,
+            Op::Load { address, .. } => kept |= of(address),
+            Op::Store { values, bytes, address, .. } => {
+                kept |= of(address);
+                // A part of an address is none.
+                if 8 * bytes * values.len() as u32 >= program.address_bits {
+                    kept |= values.iter().fold(0, |all, value| all | of(value));
+                }
+            }
+            Op::Atomic { .. }
+            | Op::Print { .. }
+            | Op::Unsupported { .. }
+            | Op::ImageLoad { .. }
+            | Op::ImageStore { .. }
+            | Op::ImageAddress { .. }
+            | Op::ImageSample { .. }
+            | Op::ImageQuery { .. } => op.registers(|role, reg| {
+                if role == Role::Use {
+                    kept |= from[reg.0 as usize];
+                }
+            }),
+            _ => {}
+        }
+    }
+    let is_number = |index: usize| index < 64 && read >> index & 1 == 1 && kept >> index & 1 == 0;
+    pointers.iter().enumerate().map(|(index, is_pointer)| !is_pointer && is_number(index)).collect()
+}
+
 /// Two parameters of [`pointer_parameters`] that an address is the sum of: one of them is a distance, and nothing says which.
 pub fn summed_parameters(program: &Program, kernel: &Kernel) -> Option<[usize; 2]> {
     // A register may hold one of them first and a distance later.

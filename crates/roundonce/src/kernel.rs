@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters};
-use roundonce_ir::flow::pointer_parameters;
+use roundonce_ir::flow::{number_parameters, pointer_parameters};
 use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
@@ -294,6 +294,20 @@ impl Ready {
         &self.program.kernels[self.place]
     }
 
+    /// For each parameter whether an array may be given for it: memory whose address it receives, a structure passed by value,
+    /// or an image. One that the kernel only computes with is a number, and so is one that has no room for an address.
+    pub fn array_parameters(&self) -> Vec<bool> {
+        let numbers = number_parameters(&self.program, self.kernel());
+        let address_bytes = self.program.address_bits / 8;
+        let takes = |(param, is_number): (&Param, bool)| {
+            let is_float = matches!(param.scalar, Some(Scalar::Float(_)));
+            param.passing != Passing::Any
+                || is_by_value(param)
+                || !(is_float || param.size < address_bytes || is_number)
+        };
+        self.kernel().params.iter().zip(numbers).map(takes).collect()
+    }
+
     /// That arrays are of the formats that the kernel computes in, where its code tells: the name of each parameter's,
     /// `None` where it is no array of floats.
     ///
@@ -503,6 +517,11 @@ pub fn array_argument<'b>(param: &Param, bytes: impl Into<Cow<'b, [u8]>>) -> Arg
         })
     }
 }
+/// That an array is given for a parameter that is a number.
+pub fn number_expected(place: usize, param: &Param) -> String {
+    format!("{} is a number of {} bytes: found an array", called(place, param), param.size)
+}
+
 
 /// A number as a declared type of some bytes has it: hexadecimal bits, or a decimal number.
 ///
