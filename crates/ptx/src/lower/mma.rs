@@ -112,9 +112,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Err(self.malformed(format!("operand {number} of `{spelling}` has {wanted} {registers}, {given} are given")))
     }
 
-    /// `scale, {byte-id, thread-id}`
+    /// `scale, {byte-id, thread-id}`; the scale may stand in braces of its own.
     fn scale_operand(&mut self, inst: &Inst<'m, 'a>, index: usize) -> Result<ScaleOperand> {
-        let data = self.value_at(inst, index, Type::B32)?;
+        let [data] = self.fragment_parts(inst, index, 1)?[..] else { return Err(self.refuse(inst)) };
+        let data = self.value(&data, Type::B32)?;
         let selectors = self.fragment_parts(inst, index + 1, 2)?;
         let [byte, thread] = [self.value(&selectors[0], U16)?, self.value(&selectors[1], U16)?];
         Ok(ScaleOperand { data, byte, thread })

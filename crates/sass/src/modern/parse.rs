@@ -186,7 +186,13 @@ impl Cursor<'_> {
             if let Some(source) = sources[..row.roles.len()].get_mut(count) {
                 *source = Some(self.modern_operand(format, target)?);
             } else if count == row.roles.len() && relu {
-                predicate = Some(self.modern_predicate()?.0);
+                let start = self.at;
+                let (read, uniform) = self.modern_predicate()?;
+                if uniform {
+                    let message = format!("the predicate of {}.RELU is a predicate, P0, and no uniform one", row.name);
+                    return Err(rules::PREDICATE.at((start, self.at), message));
+                }
+                predicate = Some(read);
             } else {
                 return Err(self.expected("the end of the statement"));
             }
