@@ -122,5 +122,5 @@ fn expression(arguments: &Arguments, text: &str) -> Result<Noted<CounterpartAnsw
     let literals = LiteralTypes { language: arguments.from, ..LiteralTypes::default() };
     let contract = arguments.contract == Some(Contract::Fuse);
     let asked = AskedExpression { expression: text, types, ty: arguments.ty, literals, contract };
-    Ok(translate_expression(&asked, arguments.to, &Profile::NVIDIA)?)
+    Ok(translate_expression(&asked, arguments.to, arguments.target, &Profile::NVIDIA)?)
 }

@@ -150,7 +150,7 @@ fn expressions_give_their_evaluations_bits() {
         for contract in [false, true] {
             let (types, literals) = (BTreeMap::new(), LiteralTypes::default());
             let asked = AskedExpression { expression: text, types, ty: Format::F32, literals, contract };
-            let answer = translate_expression(&asked, Language::SpirV, &Profile::NVIDIA).unwrap().answer;
+            let answer = translate_expression(&asked, Language::SpirV, None, &Profile::NVIDIA).unwrap().answer;
             let way = &answer.ways[0];
             let source = instruction("fma.rn.f32", &Target::default()).unwrap();
             let Translated::Counterparts(found) = translate(&source.recipe, Language::SpirV, &TABLES) else { panic!() };
@@ -186,7 +186,7 @@ fn expressions_in_machine_code_give_their_evaluations_bits() {
         for contract in [false, true] {
             let (types, literals) = (BTreeMap::new(), LiteralTypes::default());
             let asked = AskedExpression { expression: text, types, ty: Format::F32, literals, contract };
-            let answer = translate_expression(&asked, Language::Sass, &Profile::NVIDIA).unwrap().answer;
+            let answer = translate_expression(&asked, Language::Sass, None, &Profile::NVIDIA).unwrap().answer;
             assert_eq!(answer.ways.len(), 2, "{text}");
             for way in &answer.ways {
                 for triple in operands("fma.rn.f32", 64) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use roundonce_arith::{ArithOp, Format, Operation};
-use roundonce_isa::{Form, Recipe, shortest_decimal};
+use roundonce_isa::{Form, Recipe, SmTarget, shortest_decimal};
 
 use crate::instruction::text::{Core, Names, Text};
 use crate::instruction::{Language, Refusal, Translated, translate, writer};
@@ -58,15 +58,23 @@ pub struct Written {
 pub enum Unwritten {
     /// An operation has no counterpart.
     Refused(Refusal),
+    /// An operation has counterparts, and the machine that is asked for has none of them: what one needs.
+    Unavailable(String),
     /// Something that this does not write: a conversion, a number.
     Unsupported(String),
 }
 
 /// Writes an expression in SASS by the rows of a generation, in SPIR-V, GLSL or C; of WGSL and Metal the refusal is returned.
+/// A machine, if one is given, must have what is written.
 ///
 /// # Errors
 /// The first operation that has no counterpart, or the first operand that has no text.
-pub fn write(expression: &Expression, to: Language, rows: &'static [Form]) -> Result<Written, Unwritten> {
+pub fn write(
+    expression: &Expression,
+    to: Language,
+    rows: &'static [Form],
+    target: Option<SmTarget>,
+) -> Result<Written, Unwritten> {
     let tables = [rows];
     let Some(last) = expression.steps.last() else {
         return Err(Unwritten::Unsupported("an expression without an operation".to_owned()));
@@ -126,9 +134,17 @@ pub fn write(expression: &Expression, to: Language, rows: &'static [Form]) -> Re
             let halves = "values stand in the low halves of registers";
             standing_in_halves = (!cores.is_empty()).then(|| halves.to_owned());
         }
-        // The oldest machine's.
-        let first = |core: &Core| core.text.gate.map_or(0, |gate| gate.target.first);
-        let core = cores.into_iter().min_by_key(first).ok_or_else(|| refused(&recipe))?;
+        let oldest =
+            |cores: Vec<Core>| cores.into_iter().min_by_key(|core| core.text.gate.map_or(0, |gate| gate.target.first));
+        let has = |core: &Core| target.is_none_or(|target| core.text.gate.is_none_or(|gate| gate.has_target(target)));
+        let (there, elsewhere): (Vec<Core>, Vec<Core>) = cores.into_iter().partition(has);
+        let core = oldest(there).ok_or_else(|| match oldest(elsewhere) {
+            Some(Core { spelling, text }) => {
+                let gate = text.gate.map_or_else(String::new, |gate| gate.to_string());
+                Unwritten::Unavailable(format!("`{spelling}`, which needs {gate}"))
+            }
+            None => refused(&recipe),
+        })?;
         let gate = core.text.gate.map(|gate| gate.to_string()).filter(|gate| !gates.contains(gate));
         gates.extend(gate);
         text.append(core.text);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile};
-use roundonce_isa::{Form, Language as SourceLanguage, Recipe, SmTarget};
+use roundonce_isa::{Form, Language as SourceLanguage, Recipe, SmTarget, Version};
 use roundonce_spirv::FloatModes;
 use roundonce_translate::expression::{self, Expression, ExpressionStep, Operand, Unwritten};
 use roundonce_translate::instruction::{Counterpart, Language, Refusal, Translated, translate};
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::why::{underlined, unused};
 use super::{NoAnswer, Noted};
-use crate::{Instruction, TABLES, Target, instruction};
+use crate::{Instruction, TABLES, Target, instruction, ptx};
 
 /// What a translation comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -210,13 +210,15 @@ pub struct AskedExpression<'a> {
     pub contract: bool,
 }
 
-/// An expression in another language, each operation rounded once to nearest even.
+/// An expression in another language, each operation rounded once to nearest even; a machine, if one is given, must have
+/// what is written.
 ///
 /// # Errors
 /// If it cannot be read, or has what is not written in the language.
 pub fn translate_expression(
     asked: &AskedExpression<'_>,
     to: Language,
+    target: Option<SmTarget>,
     profile: &Profile,
 ) -> Result<Noted<CounterpartAnswer>, NoAnswer> {
     let text = asked.expression;
@@ -237,7 +239,11 @@ pub fn translate_expression(
     let unsupported = |what: String| NoAnswer::Unsupported(format!("`{text}`: {what}"));
     if matches!(to, Language::Ptx | Language::Cuda) {
         let way = spelled(&evaluation, to, profile);
-        let way = way.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?;
+        let mut way =
+            way.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?;
+        if to == Language::Ptx {
+            way.needs = ptx_needs(&way.code, target).map_err(unsupported)?;
+        }
         return noted(answer(text, to, vec![way], None));
     }
     let expression = steps(&expr, &evaluation, &names).map_err(unsupported)?;
@@ -248,23 +254,83 @@ pub fn translate_expression(
     };
     let (mut ways, mut problem) = (Vec::new(), None);
     for rows in generations {
-        match expression::write(&expression, to, rows) {
+        match expression::write(&expression, to, rows, target) {
             Ok(expression::Written { code, around, flags, needs, open }) => {
                 let (spelling, assumes) = (String::new(), Vec::new());
                 ways.push(Way { spelling, components: 1, code, around, flags, needs, open, assumes });
             }
+            // Of the generations that have it not, one that would on another machine says more.
+            Err(unwritten @ Unwritten::Unavailable(_)) => problem = Some(unwritten),
             Err(unwritten) => problem = problem.or(Some(unwritten)),
         }
     }
     match problem.filter(|_| ways.is_empty()) {
         None => noted(answer(text, to, ways, None)),
         Some(Unwritten::Unsupported(what)) => Err(unsupported(what)),
+        Some(Unwritten::Unavailable(what)) => {
+            let machine = target.map_or_else(|| "the machine".to_owned(), |target| target.to_string());
+            Err(unsupported(format!("{machine} has not {what}")))
+        }
         Some(Unwritten::Refused(Refusal { fields, reasons, .. })) => {
             let refusal = RefusalAnswer { fields, reasons, nearest: None, witness: None };
             noted(answer(text, to, Vec::new(), Some(refusal)))
         }
     }
 }
+
+/// The version and the machine that lines of PTX need: those of the line that needs the latest. `Err` names the first line that
+/// the machine asked for has not.
+fn ptx_needs(code: &[String], target: Option<SmTarget>) -> Result<Vec<String>, String> {
+    let (mut version, mut machine) = (Version(1, 0), SmTarget::from(10));
+    for line in code {
+        let name = line.split(' ').next().unwrap_or_default();
+        let gate = instruction(name, &Target::default()).ok().map(|found| found.form.gate);
+        let first = match gate {
+            Some(gate) => SmTarget::from(gate.first_target()),
+            None => first_target(line),
+        };
+        let since = gate.map_or(Version(1, 0), |gate| gate.version.first);
+        let is_there = |target: SmTarget| gate.map_or(target.number >= first.number, |gate| gate.has_target(target));
+        if let Some(target) = target.filter(|target| !is_there(*target)) {
+            return Err(format!("{target} has not `{name}`, which needs {first}"));
+        }
+        version = version.max(since);
+        machine = if first.number > machine.number { first } else { machine };
+    }
+    version = version.max(ptx::first_version(machine).unwrap_or(version));
+    Ok(vec![format!("PTX {version}, {machine}")])
+}
+
+/// The first machine that has an instruction outside of the family: a conversion, a sign, a quotient or a root.
+fn first_target(line: &str) -> SmTarget {
+    let (name, operands) = line.split_once(' ').unwrap_or((line, ""));
+    let types: Vec<&str> =
+        name.split('.').filter(|word| matches!(*word, "f16" | "bf16" | "b16" | "f32" | "f64")).collect();
+    let register = |at: usize| {
+        // A conversion names the type of its result first.
+        match types.get(at.min(types.len().saturating_sub(1))) {
+            Some(&"f32") => "%f0",
+            Some(&"f64") => "%d0",
+            _ => "%h0",
+        }
+    };
+    let operands: Vec<&str> = (0..operands.split(", ").count()).map(register).collect();
+    let registers = ".reg .b16 %h<1>; .reg .f32 %f<1>; .reg .f64 %d<1>;";
+    let mut known: Vec<SmTarget> = ptx::targets().filter_map(|name| name.parse().ok()).collect();
+    known.sort_by_key(|target| target.number);
+    let has = |target: &SmTarget| {
+        let version = ptx::first_version(*target).unwrap_or(Version(1, 0)).max(Version(7, 8));
+        let text = format!(
+            ".version {version}\n.target {target}\n.entry k () {{ {registers} {name} {}; }}",
+            operands.join(", ")
+        );
+        ptx::check_text(&text, &ptx::Options::default()).iter().all(|finding| finding.code != NOT_ON_TARGET)
+    };
+    known.into_iter().find(has).unwrap_or(SmTarget::from(10))
+}
+
+/// The code of what a machine has not.
+const NOT_ON_TARGET: &str = "PTX0026";
 
 /// In PTX or CUDA C++, as `why` writes an evaluation.
 fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<Way> {
