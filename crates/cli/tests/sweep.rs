@@ -47,3 +47,18 @@ fn killed_three_times() {
     assert_eq!(finished(sweep(&killed)), expected);
     assert_eq!(records(&killed), 256);
 }
+
+#[test]
+fn what_is_refused_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let sweep = |against: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+        command.args(["sweep", "fma.rn.f16", "all", "1", "0"]).args(against).arg("--out").arg(&out).output().unwrap()
+    };
+    for against in ["bogus", "fma.rn.f32", "fma.rn.f16x2"] {
+        assert_eq!(sweep(&["--against", against]).status.code(), Some(2), "{against}");
+        assert!(!out.exists(), "{against}");
+    }
+    assert_eq!(sweep(&[]).status.code(), Some(0));
+}

@@ -160,11 +160,13 @@ impl Manifest {
     /// A sweep of an instruction over the values of its operands, in shards of so many results.
     ///
     /// # Errors
-    /// If a spelling, a space or their number is wrong, there are more than 2^63 results, or values are packed.
+    /// If a spelling, a space or their number is wrong, there are more than 2^63 results, values are packed, or the second
+    /// instruction has other operands.
     pub fn new(instruction: &str, against: Option<&str>, spaces: &[String], shard: u64) -> Result<Manifest, String> {
         let tested =
             InstructionUnderTest::of(instruction, &Target::default()).map_err(|finding| finding.to_string())?;
         let axes = axes(&tested, spaces)?;
+        other(&tested, against)?;
         let count = axes.iter().map(Axis::count).try_fold(1, u128::checked_mul).filter(|count| *count <= 1 << 63);
         let count = count.ok_or("the space has more than 2^63 results")? as u64;
         let manifest = Manifest {
@@ -197,6 +199,17 @@ fn axes(tested: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, S
 /// A sweep in its folder.
 #[derive(Clone, Debug)]
 pub struct Sweep {
+/// The second instruction.
+fn other(tested: &InstructionUnderTest, against: Option<&str>) -> Result<Option<InstructionUnderTest>, String> {
+    let Some(spelling) = against else { return Ok(None) };
+    let other = InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| finding.to_string())?;
+    let formats = |tested: &InstructionUnderTest| (0..=tested.arity()).map(|at| tested.format(at)).collect::<Vec<_>>();
+    if formats(&other) != formats(tested) || other.components() != 1 {
+        return Err(format!("`{}` and `{}` have other operands or results", other.spelling, tested.spelling));
+    }
+    Ok(Some(other))
+}
+
     folder: PathBuf,
     manifest: Manifest,
     tested: InstructionUnderTest,
@@ -241,14 +254,7 @@ impl Sweep {
             InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| wrong(finding.to_string()))
         };
         let tested = of(&manifest.instruction)?;
-        let against = manifest.against.as_ref().map(of).transpose()?;
-        let formats =
-            |tested: &InstructionUnderTest| (0..=tested.arity()).map(|at| tested.format(at)).collect::<Vec<_>>();
-        if let Some(other) = &against
-            && (formats(other) != formats(&tested) || other.components() != 1)
-        {
-            return Err(format!("`{}` and `{}` have other operands or results", other.spelling, tested.spelling));
-        }
+        let against = other(&tested, manifest.against.as_deref()).map_err(wrong)?;
         let axes = axes(&tested, &manifest.spaces).map_err(wrong)?;
         Ok(Sweep { folder: folder.to_owned(), manifest, tested, against, axes })
     }
