@@ -53,6 +53,8 @@ struct Gen {
     out: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArguments,
+    #[command(flatten)]
+    profile: ProfileArgument,
 }
 
 #[derive(Args)]
@@ -93,8 +95,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn generate(arguments: &Gen) -> Ended {
-    let Gen { instructions, count, seed, file_format, out, target } = arguments;
-    let vectors = Generated::new(instructions, *count, *seed, &target.target())?;
+    let Gen { instructions, count, seed, file_format, out, target, profile } = arguments;
+    let vectors = Generated::new(instructions, *count, *seed, &target.target())?.with_profile(profile.profile());
     let by_name = || out.as_deref().map_or(Ok(FileFormat::JsonLines), FileFormat::of_path);
     let format = file_format.map_or_else(by_name, Ok);
     let format = format.map_err(|problem| Failure::Input(format!("{problem} (--as FORMAT)")))?;

@@ -84,7 +84,8 @@ pub(crate) fn pack(format: Format, value: &Value) -> u64 {
     value.components().iter().rev().fold(0, |bits, component| bits.checked_shl(format.width()).unwrap_or(0) | component)
 }
 
-/// The components of hex digits, `0x` before them or not.
+/// The components of hex digits, `0x` before them or not. All digits are there, a single zero apart: of fewer one may be
+/// missing at either end.
 pub(crate) fn parse_hex(format: Format, components: u32, text: &str) -> Result<Value, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     let expected = || {
@@ -93,6 +94,14 @@ pub(crate) fn parse_hex(format: Format, components: u32, text: &str) -> Result<V
     };
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(expected());
+    }
+    let width = format.width() * components;
+    if digits.len() < width.div_ceil(4) as usize && digits != "0" {
+        return Err(format!(
+            "`{text}` has too few digits for {width} bits: {} are there, {} are expected",
+            digits.len(),
+            width.div_ceil(4)
+        ));
     }
     if digits.len() <= 16
         && let Ok(bits) = u64::from_str_radix(digits, 16)

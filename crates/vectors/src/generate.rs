@@ -1,7 +1,7 @@
 //! Test vectors with the engine's results: directed at every boundary of the pipeline, then random.
 
 use roundonce::arith::OperandIndex as Place;
-use roundonce::{Finding, Target, Value};
+use roundonce::{Finding, Profile, Target, Value};
 
 use crate::block::Vector;
 use crate::directed::DirectedGenerator;
@@ -34,6 +34,13 @@ impl Generated {
     pub fn new<S: AsRef<str>>(spellings: &[S], count: u64, seed: u64, target: &Target) -> Result<Generated, Finding> {
         let instructions = spellings.iter().map(|spelling| InstructionUnderTest::of(spelling.as_ref(), target));
         Ok(Generated { instructions: instructions.collect::<Result<_, _>>()?, count, seed })
+    }
+
+    /// The same with the results of a profile.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Generated {
+        self.instructions.iter_mut().for_each(|tested| tested.profile = profile);
+        self
     }
 
     /// The instructions.

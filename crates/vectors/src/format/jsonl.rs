@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 
-use super::{Bits, Options, text};
+use super::{Bits, Options};
 use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
@@ -109,7 +110,7 @@ fn is_matrix_line(line: &[u8]) -> bool {
 
 /// The elements of a captured matrix multiply-add.
 fn matrix_line(line: &[u8], number: u64, verifier: &mut Verifier<'_>) -> Result<(), String> {
-    let row: MatrixLine<'_> = serde_json::from_slice(line).map_err(text)?;
+    let row: MatrixLine<'_> = serde_json::from_slice(line).map_err(|error| unread(line, &error))?;
     let spelling = match &row.arch {
         Some(arch) => format!("{}@{arch}", row.instruction),
         None => row.instruction.into_owned(),
@@ -143,6 +144,28 @@ fn matrix_line(line: &[u8], number: u64, verifier: &mut Verifier<'_>) -> Result<
     Ok(())
 }
 
+/// Why a line is no row.
+fn unread(line: &[u8], error: &serde_json::Error) -> String {
+    if !line.starts_with(b"{") {
+        return "expected a JSON object with instruction, a, b, c, d and flags".to_owned();
+    }
+    match error.classify() {
+        Category::Data => {
+            let message = error.to_string();
+            let message = message.split_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+            // An enumeration of ours has no words for what it expects.
+            let is_list = message.contains("untagged enum");
+            let message = if is_list { "expected a string of hex digits, or a list of them" } else { message };
+            match error.column() {
+                0 => message.to_owned(),
+                column => format!("column {column}: {message}"),
+            }
+        }
+        Category::Eof => "the JSON object ends too early".to_owned(),
+        Category::Syntax | Category::Io => format!("column {}: no JSON", error.column()),
+    }
+}
+
 /// One line.
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let row: Row<'_> = match serde_json::from_slice(line) {
@@ -152,7 +175,7 @@ pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut V
         Ok(row) => row,
         // Its matrices are lists, which are no bits.
         Err(_) if is_matrix_line(line) => return matrix_line(line, number, verifier),
-        Err(error) => return Err(text(error)),
+        Err(error) => return Err(unread(line, &error)),
     };
     let index = match (&row.instruction, &options.instruction) {
         (Some(Json::Text(spelling)), _) => match verifier.index_of(spelling)? {

@@ -261,6 +261,11 @@ fn lines(
     };
     let mut first = Vec::new();
     stream.read_until(b'\n', &mut first).map_err(damaged)?;
+    if [&b"/*"[..], b"//"].iter().any(|comment| first.starts_with(comment)) {
+        return Err(
+            "it begins with a comment, as a C header or a memory image does: these are written, not read".to_owned()
+        );
+    }
     let is_csv = csv::is_csv(without_mark(&first));
     let mut stream = Cursor::new(first).chain(stream);
     if is_csv {

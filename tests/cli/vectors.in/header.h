@@ -1,0 +1,1 @@
+/* Operands, result and flags. */
