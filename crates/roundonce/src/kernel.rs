@@ -345,14 +345,39 @@ fn ptx_module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
 /// From so many bytes of text on a second thread is worth its start.
 pub(crate) const LONG: usize = 1 << 18;
 
-/// What a lowering gives, and beside it the multiply-adds that the assembler rejects although the lowering understands them.
+/// What a lowering gives, and beside it all that the assembler rejects.
 fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) -> (T, Vec<Finding>) {
     let rejected = || {
         let mut rejected = ptx::check(module, &ptx::Options::default());
-        rejected.retain(|found| found.severity == Severity::Error && OF_INSTRUCTIONS.contains(&found.code));
+        rejected.retain(|found| found.severity == Severity::Error);
         rejected
     };
     side_by_side(module.text().len(), lower, rejected)
+}
+
+/// A program, unless the assembler rejects a multiply-add of it although the lowering understands it. Where there is none, what
+/// the assembler rejects is the reason, and what cannot be run beside it comes behind.
+fn accepted(program: Result<Program, Vec<Finding>>, mut rejected: Vec<Finding>) -> Result<Program, Refusal> {
+    match program {
+        Ok(program) => {
+            rejected.retain(|found| OF_INSTRUCTIONS.contains(&found.code));
+            if rejected.is_empty() { Ok(program) } else { Err(Refusal::of(rejected, ptx::UNSUPPORTED)) }
+        }
+        Err(findings) => {
+            let is_explained = |finding: &Finding| rejected.iter().any(|found| overlap(found, finding));
+            let others: Vec<Finding> = findings.into_iter().filter(|finding| !is_explained(finding)).collect();
+            rejected.extend(others);
+            Err(Refusal::of(rejected, ptx::UNSUPPORTED))
+        }
+    }
+}
+
+fn overlap(one: &Finding, other: &Finding) -> bool {
+    let of = |finding: &Finding| match finding.location {
+        Location::Span { start, end } => Some((start, end)),
+        _ => None,
+    };
+    of(one).zip(of(other)).is_some_and(|(one, other)| one.0 < other.1 && other.0 < one.1)
 }
 
 /// Both, at the same time where the text has so many bytes that it pays.
@@ -374,11 +399,7 @@ fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<(Program, Optio
     }
     let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };
     let (lowered, rejected) = lowered(&module, || ptx::lower_with(&module, &settings));
-    match lowered {
-        Ok(program) if rejected.is_empty() => Ok((program, module.target())),
-        Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
-        Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
-    }
+    Ok((accepted(lowered, rejected)?, module.target()))
 }
 
 /// The kernels of a PTX module, each with what is wrong in it.
@@ -392,11 +413,7 @@ fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
             _ => true,
         };
         let rejected: Vec<Finding> = rejected.iter().filter(inside).cloned().collect();
-        let ready = match program {
-            Ok(_) if !rejected.is_empty() => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
-            Ok(program) => Ok(Ready::of(program, module.target())),
-            Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
-        };
+        let ready = accepted(program, rejected).map(|program| Ready::of(program, module.target()));
         (function.name.to_owned(), ready)
     });
     Ok(each.collect())
@@ -500,6 +517,11 @@ pub fn called(place: usize, param: &Param) -> String {
     format!("parameter {place} (`{}`)", param.name)
 }
 
+/// That an array is given for a parameter that is a number.
+pub fn number_expected(place: usize, param: &Param) -> String {
+    format!("{} is a number of {} bytes: found an array", called(place, param), param.size)
+}
+
 /// Whether an array for a parameter is a structure passed by value, and no address.
 pub fn is_by_value(param: &Param) -> bool {
     param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8
@@ -517,11 +539,6 @@ pub fn array_argument<'b>(param: &Param, bytes: impl Into<Cow<'b, [u8]>>) -> Arg
         })
     }
 }
-/// That an array is given for a parameter that is a number.
-pub fn number_expected(place: usize, param: &Param) -> String {
-    format!("{} is a number of {} bytes: found an array", called(place, param), param.size)
-}
-
 
 /// A number as a declared type of some bytes has it: hexadecimal bits, or a decimal number.
 ///
