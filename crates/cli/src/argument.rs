@@ -12,6 +12,9 @@ use crate::{Failure, output};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Argument(OsString);
 
+/// Extensions of files that hold arrays and are not read.
+const OTHER_ARRAYS: [&str; 8] = ["safetensors", "pt", "pth", "npz", "parquet", "csv", "h5", "mat"];
+
 impl Argument {
     pub(crate) fn parser() -> impl TypedValueParser<Value = Argument> {
         OsStringValueParser::new().map(|word| match word.into_string() {
@@ -32,6 +35,15 @@ impl Argument {
     /// Whether it names an array's file.
     pub(crate) fn is_array(&self) -> bool {
         self.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+    }
+
+    /// That it is no array's file of another kind, where a number or an array is read.
+    pub(crate) fn no_other_array(&self) -> Result<(), Failure> {
+        let is_of = |known: &&str| self.path().extension().is_some_and(|found| found.eq_ignore_ascii_case(known));
+        if OTHER_ARRAYS.iter().any(is_of) {
+            return Err(Failure::Input(format!("`{self}`: arrays are read from .npy files, which numpy.save writes")));
+        }
+        Ok(())
     }
 
     /// An array's file and the words behind it: `in.npy,linear,clamp`.

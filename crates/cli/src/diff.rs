@@ -87,6 +87,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         [false, false] => {}
         _ => return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one"))),
     }
+    first.no_other_array()?;
+    second.no_other_array()?;
     match (first.is_array(), second.is_array()) {
         (true, true) => files(arguments, [first, second]),
         (false, false) if arguments.plot.is_some() => {

@@ -143,15 +143,18 @@ impl LaunchArguments {
 
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
-        self.push.is_some()
-            || self.images.has_textures()
-            || self.images.has_samplers()
-            || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
+        self.gives_arguments()
+            || ![&self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
     }
 
     /// How many threads were asked for.
+    /// Whether a value is given for any parameter.
+    pub(crate) fn gives_arguments(&self) -> bool {
+        !self.arg.is_empty() || self.push.is_some() || self.images.has_textures() || self.images.has_samplers()
+    }
+
     pub(crate) const fn threads(&self) -> Option<NonZeroUsize> {
         self.threads
     }
@@ -481,6 +484,9 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
             Err(_) => None,
         };
         args.push(match &mut array {
+        if array.is_none() {
+            value.no_other_array()?;
+        }
             Some(array) => kernel::array_argument(param, std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
                 let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);

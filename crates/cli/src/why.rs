@@ -122,6 +122,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return Err(Failure::Input(message));
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split()?.1));
+    let given = values
+        .clone()
+        .chain(arguments.saw.iter().map(|saw| saw.split().map_or_else(|| saw.clone(), |(_, value)| value)));
+    given.into_iter().try_for_each(|value| value.no_other_array())?;
     let is_list = |value: &Argument| value.text().is_ok_and(Values::is_list);
     let arrays = values.chain(arguments.saw.iter().cloned()).any(|value| value.is_array() || is_list(&value));
     let expression = expression.text()?;

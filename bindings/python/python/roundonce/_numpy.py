@@ -143,8 +143,9 @@ class _Tracer:
             return operand
         array = np.asarray(operand)
         if format_of(array.dtype) is None:
-            # As NumPy converts what it computes with.
-            array = array.astype(f"float{working[1:]}")
+            # As NumPy converts what it computes with: an argument, or any other array.
+            made = f"an array of {array.dtype} made {working}"
+            return self.recorder.constant(array.astype(f"float{working[1:]}"), made)
         return self.recorder.constant(array)
 
 

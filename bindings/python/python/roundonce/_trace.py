@@ -330,12 +330,12 @@ class Recorder:
             value = np.broadcast_to(np.reshape(node.value, ()) if single else node.value, shape)
         return self.part(node, f".broadcast{shape}", shape, value)
 
-    def constant(self, array: np.ndarray) -> Node:
-        """An array that the function has from elsewhere."""
+    def constant(self, array: np.ndarray, made: str = "an array that is no argument") -> Node:
+        """An array that no input is; `made` says what it is."""
         known = next((node for node in self.trace.inputs if node.value is array), None)
         format = format_of(array.dtype)
         assert format is not None
-        return known or self.input("k", format, array.shape, array, "an array that is no argument")
+        return known or self.input("k", format, array.shape, array, made)
 
     def operation(
         self,

@@ -229,6 +229,23 @@ fn boundary(tininess: Tininess, tiny_after: bool) -> String {
     )
 }
 
+/// Whether one factor is infinite and the other zero, or becomes it.
+fn multiplies_zero_by_infinity(operation: &Operation, bits: &[u64], events: &[Event]) -> bool {
+    if operation.op == ArithOp::Add {
+        return false;
+    }
+    let factors = operation.op.operands().iter().zip(bits).enumerate().take(2);
+    let kinds = factors.map(|(index, (&operand, &bits))| {
+        let format = operation.operand_format(index);
+        let is_zero = bits & !format.sign_mask() == 0 || events.contains(&Event::FlushedOperand(operand));
+        (is_zero, format.is_infinite(bits))
+    });
+    let kinds: Vec<(bool, bool)> = kinds.collect();
+    !events.contains(&Event::ZeroFactor)
+        && kinds.iter().any(|(is_zero, _)| *is_zero)
+        && kinds.iter().any(|(_, is_infinite)| *is_infinite)
+}
+
 /// What the pipeline did, in words.
 fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
     let show_in =
@@ -251,7 +268,14 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
                 Some(format!("{} is subnormal and becomes zero of its sign", operand_name(operand)))
             }
             Event::ZeroFactor => Some("a factor is zero: the product is +0 whatever the other is".to_owned()),
-            Event::NanOperand(operand) => Some(format!("{} is a NaN: the result is one", operand_name(operand))),
+            Event::NanOperand(operand) => {
+                let beside = if multiplies_zero_by_infinity(operation, bits, events) {
+                    "; zero times infinity beside it is invalid"
+                } else {
+                    ""
+                };
+                Some(format!("{} is a NaN: the result is one{beside}", operand_name(operand)))
+            }
             Event::ZeroTimesInfinity => Some("zero times infinity is invalid: a NaN".to_owned()),
             Event::InfinityMinusInfinity => Some("infinity minus infinity is invalid: a NaN".to_owned()),
             Event::ProductTruncated => Some("the product is cut to 24 bits, toward zero".to_owned()),
