@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use roundonce::answers::inexact_number;
 use roundonce::arith::Format;
 use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
@@ -149,12 +150,12 @@ impl LaunchArguments {
             || !self.entry.is_empty()
     }
 
-    /// How many threads were asked for.
     /// Whether a value is given for any parameter.
     pub(crate) fn gives_arguments(&self) -> bool {
         !self.arg.is_empty() || self.push.is_some() || self.images.has_textures() || self.images.has_samplers()
     }
 
+    /// How many threads were asked for.
     pub(crate) const fn threads(&self) -> Option<NonZeroUsize> {
         self.threads
     }
@@ -483,10 +484,14 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
             Ok(text) => Array::written(text).transpose()?,
             Err(_) => None,
         };
-        args.push(match &mut array {
         if array.is_none() {
             value.no_other_array()?;
         }
+        args.push(match &mut array {
+            Some(_) if !takes_array[place] => {
+                let message = format!("{}, `{value}`", kernel::number_expected(place, param));
+                return Err(Failure::Input(message));
+            }
             Some(array) => kernel::array_argument(param, std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
                 let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);
@@ -494,12 +499,11 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
             }
             None => {
                 let text = value.text()?;
-            Some(_) if !takes_array[place] => {
-                let message = format!("{}, `{value}`", kernel::number_expected(place, param));
-                return Err(Failure::Input(message));
-            }
                 let bits = kernel::number(param.size, param.scalar, text)
                     .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?;
+                let rounded = kernel::number_format(param.size, param.scalar, text)
+                    .and_then(|format| inexact_number(&format!("{called}: `{text}`"), format, text));
+                rounded.iter().for_each(|note| output::note(note));
                 if let Some(format) = kernel::assumed_format(param.size, param.scalar, text).filter(|_| !is_hex(text)) {
                     let name = if format == Format::F32 { "f32" } else { "f64" };
                     let bits = hex_bits(8 * param.size, bits);

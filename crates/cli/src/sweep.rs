@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rayon::prelude::*;
+use roundonce::answers::inexact_operand;
 use roundonce_vectors::sweep::{Manifest, SHARD, Sweep, Swept};
 use serde::Serialize;
 
@@ -50,6 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Arguments { instruction, spaces, out, against, shard, threads, format } = arguments;
     signals::watch();
     let manifest = Manifest::new(instruction, against.as_deref(), spaces, *shard).map_err(Failure::Input)?;
+    for (operand, text) in manifest.rounded() {
+        output::note(&inexact_operand(operand, text));
+    }
     let sweep = Sweep::create(out, &manifest).map_err(Failure::Input)?;
     let missing = sweep.missing(&mut |problem| output::note(&format!("{problem}: the shard is evaluated again")));
     let pool = threads::pool(*threads, missing.len() as u64)?;

@@ -1,6 +1,7 @@
 //! The elements of a buffer, written on one line: `zeros:f32:1024`, `random:f32:1024:SEED`, `values:f32:1,0x40000000,inf`.
 
 use roundonce_arith::Format;
+use roundonce_isa::parse_value;
 use std::hint::black_box;
 
 use crate::bits::{parse_bits, read_float};
@@ -87,6 +88,14 @@ impl Elements {
             "values" => values(text, rest),
             _ => return None,
         })
+    }
+
+    /// Of the elements that [`parse`](Elements::parse) reads the first that its type has not: the type's format, and it.
+    pub fn first_rounded(text: &str) -> Option<(Format, &str)> {
+        let (ty, values) = text.strip_prefix("values:")?.split_once(':')?;
+        let format = ElementType::named(ty)?.format()?;
+        let is_rounded = |text: &&str| parse_value(format, 1, text).is_ok_and(|parsed| !parsed.exact);
+        values.split(',').map(str::trim).find(is_rounded).map(|text| (format, text))
     }
 
     /// Each element as a number, of integers in decimal.

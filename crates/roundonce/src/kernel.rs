@@ -571,6 +571,14 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
     }
 }
 
+/// The format that a number is read in, where it is one of floats.
+pub fn number_format(bytes: u32, scalar: Option<Scalar>, text: &str) -> Option<Format> {
+    match scalar {
+        Some(Scalar::Float(format)) => Some(format),
+        _ => assumed_format(bytes, scalar, text),
+    }
+}
+
 /// The format that a number is taken in where its parameter has no type: that of the parameter's width, of a number that
 /// no integer is.
 pub fn assumed_format(bytes: u32, scalar: Option<Scalar>, text: &str) -> Option<Format> {

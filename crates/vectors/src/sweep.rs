@@ -180,10 +180,34 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The values that their operand's format has not, which are rounded: the place of each operand, from 0, and the text.
+    pub fn rounded(&self) -> Vec<(usize, &str)> {
+        let Ok(tested) = InstructionUnderTest::of(&self.instruction, &Target::default()) else { return Vec::new() };
+        let mut rounded = Vec::new();
+        for (operand, space) in self.spaces.iter().enumerate() {
+            let values = space.split_once("..").map_or_else(|| space.split(',').collect(), |(a, b)| vec![a, b]);
+            let is_rounded =
+                |text: &&str| parse_value(tested.format(operand), 1, text).is_ok_and(|parsed| !parsed.exact);
+            rounded.extend(values.into_iter().filter(is_rounded).map(|text| (operand, text)));
+        }
+        rounded
+    }
+
     /// How many shards there are.
     pub fn shards(&self) -> u64 {
         self.count.div_ceil(self.shard)
     }
+}
+
+/// The second instruction.
+fn other(tested: &InstructionUnderTest, against: Option<&str>) -> Result<Option<InstructionUnderTest>, String> {
+    let Some(spelling) = against else { return Ok(None) };
+    let other = InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| finding.to_string())?;
+    let formats = |tested: &InstructionUnderTest| (0..=tested.arity()).map(|at| tested.format(at)).collect::<Vec<_>>();
+    if formats(&other) != formats(tested) || other.components() != 1 {
+        return Err(format!("`{}` and `{}` have other operands or results", other.spelling, tested.spelling));
+    }
+    Ok(Some(other))
 }
 
 fn axes(tested: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, String> {
@@ -199,17 +223,6 @@ fn axes(tested: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, S
 /// A sweep in its folder.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-/// The second instruction.
-fn other(tested: &InstructionUnderTest, against: Option<&str>) -> Result<Option<InstructionUnderTest>, String> {
-    let Some(spelling) = against else { return Ok(None) };
-    let other = InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| finding.to_string())?;
-    let formats = |tested: &InstructionUnderTest| (0..=tested.arity()).map(|at| tested.format(at)).collect::<Vec<_>>();
-    if formats(&other) != formats(tested) || other.components() != 1 {
-        return Err(format!("`{}` and `{}` have other operands or results", other.spelling, tested.spelling));
-    }
-    Ok(Some(other))
-}
-
     folder: PathBuf,
     manifest: Manifest,
     tested: InstructionUnderTest,

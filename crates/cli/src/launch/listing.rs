@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use roundonce::answers::located;
+use roundonce::answers::{inexact_number, located};
+use roundonce::arith::Format;
 use roundonce::kernel::{self, LaneValues, Lanes};
 use roundonce::sass::{self, Lowered, Name};
 
 use super::{LaunchArguments, split_pair};
 use crate::array::Array;
 use crate::asm::check_listing;
-use crate::{Failure, files};
+use crate::{Failure, files, output};
 
 impl LaunchArguments {
     /// The first option that was given and that only a kernel takes: a straight-line listing has a lane for each element of
@@ -63,7 +64,12 @@ fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Fa
         let value = if value.is_array() {
             LaneValues::of_bytes(name, &Array::read(value.path())?.bytes)
         } else {
-            LaneValues::parse(name, value.text()?)
+            let number = value.text()?;
+            let is_word = matches!(name, Name::Register(_) | Name::Constant { .. });
+            let what = format!("{option} {name}: `{number}`");
+            let note = inexact_number(&what, Format::F32, number).filter(|_| is_word);
+            note.iter().for_each(|note| output::note(note));
+            LaneValues::parse(name, number)
         };
         let value = value.map_err(|problem| Failure::Input(format!("{option} {text}: {problem}")))?;
         let name = name.to_string();

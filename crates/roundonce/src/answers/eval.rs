@@ -1,7 +1,7 @@
 //! One instruction: its result, and its steps.
 
-use roundonce_arith::ArithOp;
-use roundonce_isa::{Finding, counted, shortest_decimal};
+use roundonce_arith::{ArithOp, Format};
+use roundonce_isa::{Finding, counted, parse_value, shortest_decimal};
 use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
@@ -90,6 +90,13 @@ pub fn inexact_operand(index: usize, text: &str) -> String {
 /// The same of lines, so many of them.
 pub fn inexact_lines(count: u64) -> String {
     format!("operands of {} are not exact in their format: rounded once, to nearest even", counted(count, "line"))
+}
+
+/// The same of any number that a format has not; `what` names it.
+pub fn inexact_number(what: &str, format: Format, text: &str) -> Option<String> {
+    let is_exact = parse_value(format, 1, text).map_or(true, |parsed| parsed.exact);
+    let name = format.name().unwrap_or("its format");
+    (!is_exact).then(|| format!("{what} is not exact in {name}: rounded once, to nearest even"))
 }
 
 /// The same of an element of a matrix.
