@@ -355,13 +355,17 @@ fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) 
     side_by_side(module.text().len(), lower, rejected)
 }
 
-/// A program, unless the assembler rejects a multiply-add of it although the lowering understands it. Where there is none, what
-/// the assembler rejects is the reason, and what cannot be run beside it comes behind.
+/// A program, unless the assembler rejects a multiply-add of it although the lowering understands it. Where something in it cannot
+/// be run, what the assembler rejects is the reason, and what else cannot be run comes behind.
 fn accepted(program: Result<Program, Vec<Finding>>, mut rejected: Vec<Finding>) -> Result<Program, Refusal> {
     match program {
         Ok(program) => {
             rejected.retain(|found| OF_INSTRUCTIONS.contains(&found.code));
             if rejected.is_empty() { Ok(program) } else { Err(Refusal::of(rejected, ptx::UNSUPPORTED)) }
+        }
+        // What is malformed has its own reason.
+        Err(findings) if findings.iter().any(|finding| finding.code != ptx::UNSUPPORTED) => {
+            Err(Refusal::of(findings, ptx::UNSUPPORTED))
         }
         Err(findings) => {
             let is_explained = |finding: &Finding| rejected.iter().any(|found| overlap(found, finding));
