@@ -35,7 +35,7 @@ use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
 use crate::scopes::{Map, labels_by_scope};
 use gate::Gated;
-use roundonce_isa::{Finding, Form, LineIndex, Location, SmTarget, Version};
+use roundonce_isa::{Finding, Form, Location, SmTarget, Version};
 use scope::{Entity, Names};
 use signature::BySignature;
 use std::collections::{HashMap, HashSet};
@@ -44,8 +44,8 @@ use std::rc::Rc;
 /// What to check beyond the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// List every unmodified `mul` whose result an unmodified `add` or `sub` takes: the assembler may fuse the two,
-    /// so that the bits are not determined by the module.
+    /// List every place where the bits are not determined by the module: an unmodified `mul` whose result an unmodified
+    /// `add` or `sub` takes, which the assembler may fuse, and what the manual leaves to the machine.
     pub determinacy: bool,
 }
 
@@ -111,8 +111,7 @@ fn report(module: &Module, options: &Options) -> Report {
         check.item(item);
     }
     if options.determinacy {
-        let lines = LineIndex::new(module.text());
-        check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module, &lines)));
+        check.findings.extend(determinacy::open_places(module));
     }
     sort(&mut check.findings);
     Report { findings: check.findings, unchecked: check.unchecked }

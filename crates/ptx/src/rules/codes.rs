@@ -1,5 +1,6 @@
 //! What each code stands for.
 
+use super::determinacy::{APPROXIMATED, ATOMICS, MATRICES};
 use roundonce_isa::Rule;
 
 const SYNTAX: &str = "PTX ISA, 4.3 statements";
@@ -44,6 +45,9 @@ pub static RULES: &[Rule] = &[
     Rule::warning("PTX0040", "`mad.f32` has a rounding modifier from sm_20 on", MAD),
     Rule::note("PTX0041", "f64 is computed as f64 from sm_13 on", TARGET),
     Rule::note("PTX0050", "whether a product and a sum are fused is written", FUSED),
+    Rule::note("PTX0051", "a function of f32, f16 and bf16 is one that rounds once, not one that a machine approximates", APPROXIMATED),
+    Rule::note("PTX0052", "floats are summed in an order that the text says", ATOMICS),
+    Rule::note("PTX0053", "the bits of a matrix multiply-add do not depend on the machine", MATRICES),
     Rule::error("PTX0100", "a kernel that is run has only what can be run", "what is run"),
     Rule::error("PTX0101", "a name, an operand and a type of a kernel that is run fit their place", INSTRUCTIONS),
 ];

@@ -1,12 +1,20 @@
 //! Are the bits determined by the module? An unmodified `mul` whose result an unmodified `add` or `sub` takes may be
 //! fused with it by the assembler. Which ones it fuses is asked of the program that the module is lowered to
-//! ([`roundonce_ir::candidates`]); here they get their names and places in the text.
+//! ([`roundonce_ir::candidates`]); here they get their names and places in the text. What the manual leaves to the machine
+//! is asked of that program too: approximations, sums by atomics, sums of matrix multiply-adds.
 
-use crate::ast::{Instruction, Module, Operand, Span, Statement};
+use crate::ast::{Function, Instruction, Module, Operand, Span, Statement};
 use crate::lower::lower_for_analysis;
-use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates};
-use roundonce_isa::{Alternatives, Finding, Fix, LineIndex, OpenChoice, SequenceOperand};
-use std::collections::HashMap;
+use roundonce_arith::Format;
+use roundonce_ir::{
+    AtomicKind, Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates,
+};
+use roundonce_isa::{Alternatives, Finding, Fix, LineIndex, Location, OpenChoice, SequenceOperand};
+use std::collections::{BTreeMap, HashMap};
+
+pub(super) const APPROXIMATED: &str = "PTX ISA, 9.7.3 floating point: .approx and .full have a maximum error";
+pub(super) const ATOMICS: &str = "PTX ISA, atom and red: atomics of several threads have no order";
+pub(super) const MATRICES: &str = "PTX ISA, mma: order, rounding and subnormals of the sums are unspecified";
 
 /// A `mul` and an `add` or `sub` that may become one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,10 +69,69 @@ impl Contraction<'_> {
 /// assert_eq!(found[0].register, "f0");
 /// ```
 pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
+    contractions_of(module, &lower_for_analysis(module))
+}
+
+/// Every place where the bits are left open.
+pub(super) fn open_places(module: &Module) -> Vec<Finding> {
+    let functions = lower_for_analysis(module);
+    let lines = LineIndex::new(module.text());
+    let contractions = contractions_of(module, &functions);
+    let contractions = contractions.iter().map(|contraction| contraction.finding(module, &lines));
+    let left = functions.iter().flat_map(|(_, kernel)| left_to_the_machine(module, kernel));
+    contractions.chain(left).collect()
+}
+
+/// What the manual leaves to the machine, whatever is fused: one finding an instruction.
+fn left_to_the_machine(module: &Module, kernel: &Kernel) -> Vec<Finding> {
+    let mut found = BTreeMap::new();
+    for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+        let (code, rule, what, help) = match &instruction.op {
+            Op::Approximate { name, .. } => {
+                let stem = name.split('.').next().unwrap_or_default();
+                let help = match stem {
+                    "div" | "rcp" | "sqrt" => format!("`{stem}.rn` is rounded once, to nearest even"),
+                    _ => "PTX has no other: what must be the same everywhere is computed by multiply-adds".to_owned(),
+                };
+                (
+                    "PTX0051",
+                    APPROXIMATED,
+                    "is approximated: the manual bounds its error, the machine has its bits",
+                    help,
+                )
+            }
+            Op::Atomic { kind: AtomicKind::Float { .. }, .. } => {
+                let help = "sum in an order that the text says, or sum integers".to_owned();
+                (
+                    "PTX0052",
+                    ATOMICS,
+                    "adds in the order in which threads come, and each order may round otherwise",
+                    help,
+                )
+            }
+            Op::MultiplyMatrices { multiply, .. } if multiply.dot.d != Format::F64 => {
+                let help = "`fma` says every rounding; `run --arch` computes what one machine does".to_owned();
+                let what = "sums products in an order and a precision that the manual leaves to the machine";
+                ("PTX0053", MATRICES, what, help)
+            }
+            _ => continue,
+        };
+        let span = kernel.source_locs[instruction.loc as usize].span.clone();
+        let Some(text) = module.text().get(span.clone()).filter(|text| !text.is_empty()) else { continue };
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let location = Location::Span { start: span.start, end: span.end };
+        found.entry(span.start).or_insert_with(|| {
+            Finding::note(code, location, format!("`{}` {what}", words.trim_end_matches(';'))).rule(rule).help(help)
+        });
+    }
+    found.into_values().collect()
+}
+
+fn contractions_of<'m, 'a>(module: &'m Module<'a>, functions: &[(&'m Function<'a>, Kernel)]) -> Vec<Contraction<'a>> {
     let mut found = Vec::new();
-    for (function, kernel) in lower_for_analysis(module) {
-        let as_written = candidates(&kernel);
-        let unrolled = unrolled_candidates(&kernel, &as_written).into_iter().map(|candidate| (candidate, true));
+    for (function, kernel) in functions {
+        let as_written = candidates(kernel);
+        let unrolled = unrolled_candidates(kernel, &as_written).into_iter().map(|candidate| (candidate, true));
         let as_written = as_written.into_iter().filter(|candidate| candidate.fuses);
         let candidates = as_written.map(|candidate| (candidate, false)).chain(unrolled);
         let statements = function.body.iter().flatten();
@@ -72,8 +139,7 @@ pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
             Statement::Instruction(instruction) => Some((instruction.span.start as usize, instruction)),
             _ => None,
         });
-        let pairs =
-            Pairs { module, kernel: &kernel, writes: Writes::of(&kernel), instructions: instructions.collect() };
+        let pairs = Pairs { module, kernel, writes: Writes::of(kernel), instructions: instructions.collect() };
         found.extend(candidates.filter_map(|(candidate, unrolled)| pairs.contraction(&candidate, unrolled)));
     }
     found.sort_by_key(|contraction| (contraction.sum.start, contraction.product.start));
