@@ -51,10 +51,21 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let mut checked = Vec::with_capacity(arguments.files.len());
+    // What was found in other files is reported all the same.
+    let mut failed = None;
     for path in &arguments.files {
-        checked.push(check(path, arguments)?);
+        match check(path, arguments) {
+            Ok(file) => checked.push(file),
+            Err(failure) => failed = worse(failed, failure)?,
+        }
     }
-    report::write(arguments.format, &checked)?;
+    match failed {
+        Some(failure) if checked.is_empty() => return Err(failure),
+        _ => report::write(arguments.format, &checked)?,
+    }
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     let refused = match arguments.deny.as_deref() {
         Some("notes") => Severity::Note,
         Some(_) => Severity::Warning,
@@ -62,6 +73,24 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let bad = checked.iter().any(|file| file.worst() >= Some(refused));
     Ok(if bad { Status::Found } else { Status::Done })
+}
+
+/// The worse of two failures, by exit status; the other one is told.
+fn worse(known: Option<Failure>, failure: Failure) -> Result<Option<Failure>, Failure> {
+    Ok(Some(match (known, failure) {
+        (_, Failure::OutputClosed) => return Err(Failure::OutputClosed),
+        (None, failure) => failure,
+        (Some(known @ Failure::Unsupported(_)), Failure::Input(message)) => {
+            output::error(&message);
+            known
+        }
+        (Some(known), failure) => {
+            if let Failure::Input(message) | Failure::Unsupported(message) = known {
+                output::error(&message);
+            }
+            failure
+        }
+    }))
 }
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
