@@ -1,6 +1,7 @@
 """Functions of JAX: their statements, and what `jax.jit` makes of them on a CPU. NumPy and exact fractions are the judges."""
 
 import doctest
+import functools
 import json
 import os
 import subprocess
@@ -57,6 +58,39 @@ def test_jit_is_what_runs():
     is_fused = np.array_equal(bits, fused(A, B, C).view(np.uint32))
     assert is_fused or np.array_equal(bits, (A * B + C).view(np.uint32))
     assert sentence(report).startswith("fuses `a * b`" if is_fused else "rounds every operation as written")
+
+
+def cube(a):
+    square = a * a
+    return square * a
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def twice(a):
+        return function(a) * 2
+
+    return twice
+
+
+TRANSFORMED = [jax.vmap(jax.grad(cube)), jax.vmap(lambda a: a * 3 - 1), jax.checkpoint(cube), doubled(cube), jax.jit(jax.jit(cube))]
+
+
+@pytest.mark.parametrize("function", TRANSFORMED)
+def test_what_is_compiled_is_traced_as_it_is(function):
+    """`jax.jit` alone is taken off: what else wraps a function is part of what it computes."""
+    traced = roundonce.trace(jax.jit(function), A)
+    assert traced.text() == roundonce.trace(function, jnp.asarray(A)).text()
+    found = roundonce.why(traced.text(), saw=np.asarray(function(jnp.asarray(A))), **{traced.inputs[0].name: A})
+    assert found.data["seen"][0]["unexplained"] == 0, str(found)
+
+
+def test_the_transformation_is_not_lost():
+    assert text(jax.jit(jax.vmap(lambda a: a.sum())), M) == "sum(a, 1)"
+    assert text(jax.jit(doubled(lambda a: a + 1)), A) == "t1 = a + 1.0f; t1 * 2.0f"
+    derivative = roundonce.trace(jax.jit(jax.grad(lambda a: a * a)), np.float32(1.25))
+    assert "a * a" not in derivative.text() and derivative.text().count("a") >= 2
+    assert roundonce.jax.compare(jax.jit(jax.vmap(jax.grad(lambda a: a * 3))), A).equal
 
 
 @pytest.mark.parametrize(
@@ -134,6 +168,7 @@ def test_names_and_inputs():
     "function, operation, reason",
     [
         (lambda x: jnp.where(x > 0, x, 0), "lax.select_n", "has no form.*atan2.*tanh"),
+        (lambda x: jax.pmap(lambda v: v * 2)(x[None]), "lax.shard_map", "has no form"),
         (lambda x: x if x[0] > 0 else -x, "if", "depends on a value"),
         (lambda x: x * float(x[0]), "a value", "Abstract tracer value"),
         (lambda x: jax.lax.fori_loop(0, 3, lambda _, y: y * 2, x), "lax.(scan|while)", "depends on a value"),

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple
@@ -47,12 +46,21 @@ _MOVES = {
 }
 """Primitives that compute nothing."""
 
+_CALLS_OF = {
+    *("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"),
+    *("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"),
+}
+"""Primitives that do what their jaxpr does, and nothing else: others map it, repeat it, or run it elsewhere."""
+
 _BRANCHES = {"cond", "while", "scan"}
 
 _KNOWN = sorted([*_FORMS, *_CALLS, "integer_pow", "logistic", "reduce_sum", "dot_general", "convert_element_type"])
 
 _MOST = 100
 """Operations for which `compare` compiles what leads to each."""
+
+_COMPILED = type(jax.jit(lambda value: value))
+"""The type of what ``jax.jit`` gives."""
 
 _HERE = (os.path.dirname(jax.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 
@@ -149,7 +157,7 @@ def _steps(closed: Any, kept: FrozenSet[str] = frozenset()) -> Steps:
             inputs = [value(atom) for atom in equation.invars]
             place = _place(equation) or outer
             inner = next((equation.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in equation.params), None)
-            is_call = inner is not None and equation.primitive.name not in _BRANCHES
+            is_call = inner is not None and equation.primitive.name in _CALLS_OF
             if is_call and equation.params.get("name") not in kept:
                 own = getattr(inner, "jaxpr", inner)
                 returned = walk(own, getattr(inner, "consts", ()), inputs, place)
@@ -198,7 +206,11 @@ class _Call:
     def with_variables(self, arrays: Sequence[Any]) -> Tuple[List[Any], Dict[str, Any]]:
         """The same, with the function's variables."""
         inputs, named = self.arguments(arrays)
-        returned, variables = call(_plain(self.function), inputs, named)
+        function = _plain(self.function)
+        if _is_transformed(function):
+            # The variables are those of the function in it: others than its own results are made of.
+            return list(jax.tree_util.tree_leaves(function(*inputs, **named))), {}
+        returned, variables = call(function, inputs, named)
         tracers = {name: value for name, value in variables.items() if isinstance(value, jax.core.Tracer)}
         return list(jax.tree_util.tree_leaves(returned)), tracers
 
@@ -214,9 +226,18 @@ class _Call:
 
 
 def _plain(function: Callable) -> Callable:
-    """A function as it was before it was compiled."""
-    is_jit = str(type(function).__module__).startswith("jax")
-    return inspect.unwrap(function) if is_jit else function
+    """A function as it was before it was compiled. What else wraps it is part of what it computes."""
+    while isinstance(function, _COMPILED):
+        function = function.__wrapped__  # type: ignore[attr-defined]
+    return function
+
+
+def _is_transformed(function: Callable) -> bool:
+    """Whether JAX has made it of another function: ``jax.grad(f)``, ``jax.vmap(f)``, and those inside a decorator's."""
+    layers = [function]
+    while hasattr(layers[-1], "__wrapped__"):
+        layers.append(layers[-1].__wrapped__)
+    return any(str(getattr(layer, "__globals__", {}).get("__name__", "jax")).split(".")[0] == "jax" for layer in layers[:-1])
 
 
 def _refuse(operation: str, error: BaseException, decides: bool) -> NoReturn:
