@@ -93,6 +93,13 @@ def test_the_transformation_is_not_lost():
     assert roundonce.jax.compare(jax.jit(jax.vmap(jax.grad(lambda a: a * 3))), A).equal
 
 
+def test_a_function_made_by_jax_takes_arrays_of_numpy():
+    """`jax.grad(f)` is a function of Python's: the module that made it says whose it is."""
+    for function in (jax.vmap(lambda a: a * a + a), jax.grad(lambda a: (a * a * a).sum())):
+        assert roundonce.trace(function, A).text() == roundonce.trace(function, jnp.asarray(A)).text()
+        assert "none fits" not in str(roundonce.why(function, A))
+
+
 @pytest.mark.parametrize(
     "function, want",
     [

@@ -167,10 +167,15 @@ def library_of(function: Callable, inputs: Sequence[Any]) -> Any:
 
 
 def _named_by(function: Callable) -> Any:
-    """The same by the modules that a function names: it may be given arrays of NumPy."""
+    """The same by the modules that a function names, and by those that have wrapped it, as ``jax.grad`` does: it may be
+    given arrays of NumPy."""
     code, globals_ = code_of(function), getattr(inspect.unwrap(function), "__globals__", {})
     named = [globals_.get(name) for name in (code.co_names if code else ())]
     roots = {item.__name__.split(".")[0] for item in named if inspect.ismodule(item)}
+    layer = function
+    while hasattr(layer, "__wrapped__"):
+        roots.add(str(getattr(layer, "__globals__", {}).get("__name__", "")).split(".")[0])
+        layer = layer.__wrapped__
     found = [name for name in MODULES if name in roots]
     return _module(found[0]) if len(found) == 1 else None
 
