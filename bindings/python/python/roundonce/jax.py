@@ -52,7 +52,17 @@ _CALLS_OF = {
 }
 """Primitives that do what their jaxpr does, and nothing else: others map it, repeat it, or run it elsewhere."""
 
-_BRANCHES = {"cond", "while", "scan"}
+_BRANCHES = {"cond", "while"}
+
+_REFUSED = {
+    "scan": "it repeats its steps, and an expression has no loops: trace one step as a function of its own",
+    "select_n": "it takes one value or another for each element, and an expression takes none: trace the side that was taken",
+    **{
+        name: "the greatest or least of an axis has no form in an expression: compute it before, and give it as an argument"
+        for name in ("reduce_max", "reduce_min", "argmax", "argmin")
+    },
+}
+"""What is refused with a reason of its own."""
 
 _KNOWN = sorted([*_FORMS, *_CALLS, "integer_pow", "logistic", "reduce_sum", "dot_general", "convert_element_type"])
 
@@ -341,6 +351,8 @@ class _Tracer:
             return
         if name in _BRANCHES:
             refuse_decision(spelled, step.place)
+        if name in _REFUSED:
+            raise Untraceable(spelled, _REFUSED[name], step.place)
         if not is_float and output.dtype != bool:
             raise Untraceable(spelled, f"of {output.dtype.name}: expected floats", step.place)
         if name in _MOVES:
