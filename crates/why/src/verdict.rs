@@ -86,7 +86,9 @@ impl ArrayAnswer {
             let part = |group: &crate::ArrayGroup| {
                 let gives = simplest(group.fitting(), "evaluation", &group.sentence);
                 let count = grouped(group.count as u64);
-                if group.is_weak() {
+                if let Some(others) = group.contradicted {
+                    format!("{gives} is closest with {count}, contradicted by {}", grouped(others as u64))
+                } else if group.is_weak() {
                     format!("{count} are consistent with {gives}")
                 } else {
                     format!("{gives} explains {count}")

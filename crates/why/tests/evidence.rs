@@ -10,7 +10,8 @@ use roundonce_arith::{Format, Profile};
 use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;
 use roundonce_why::{
-    ArrayAnswer, ObservedValue, Options, Outcome, Question, Values, answer, answer_arrays, parse_expr, parse_typed,
+    ArrayAnswer, ObservedValue, Options, Outcome, Plausibility, Question, Values, answer, answer_arrays, parse_expr,
+    parse_typed,
 };
 
 fn f32s(values: &[u64]) -> Values {
@@ -252,5 +253,75 @@ fn an_order_near_to_the_true_one_is_not_it() {
     assert!(seen.unexplained > 0 && group.count > rows / 3, "{answer:#?}");
     assert_eq!((seen.outcome, group.evidence, answer.advice.len()), (Outcome::None, 0.0, 0), "{answer:#?}");
     let text: String = answer.lines().iter().map(|line| format!("{line}\n")).collect();
-    assert!(text.contains("are consistent with") && text.contains("the true one may be"), "{text}");
+    assert!(text.contains("closest, contradicted by") && text.contains("may be none"), "{text}");
+    assert_eq!(group.contradicted, Some(seen.unexplained));
+}
+
+/// The words of an answer on one line.
+fn words(answer: &ArrayAnswer) -> String {
+    let text: String = answer.lines().iter().map(|line| format!("{line} ")).collect();
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// A result that is more accurate than the expression as written is what f64 gives at most elements, whatever the algorithm:
+/// here Kahan's for a * b + c * d, which adds the error of a product. More elements are no more evidence.
+#[test]
+fn a_more_accurate_algorithm_is_no_wider_type() {
+    for count in [50, 1000] {
+        let [a, b, c, d] = [21, 22, 23, 24].map(|seed| numbers(seed, count));
+        let kahan = |at: usize| {
+            let product = multiply(c[at], d[at]);
+            let minus = product ^ 0x8000_0000;
+            plus(fma(a[at], b[at], product), fma(c[at], d[at], minus))
+        };
+        let seen: Vec<u64> = (0..count).map(kahan).collect();
+        let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c)), ("d", f32s(&d))];
+        let answer = ask_plainly("a*b+c*d", &names, f32s(&seen), Options::default());
+        let seen = &answer.seen[0];
+        assert_eq!((seen.outcome, answer.advice.len()), (Outcome::None, 0), "{answer:#?}");
+        let [group] = &seen.groups[..] else { panic!("{answer:#?}") };
+        assert!(deviations(&answer).contains("wide-whole") && group.count > count / 2, "{answer:#?}");
+        assert_eq!((group.evidence, group.contradicted), (0.0, Some(count - group.count)));
+        let words = words(&answer);
+        assert!(words.contains(&format!("none fits: closest, contradicted by {}, is", count - group.count)), "{words}");
+    }
+}
+
+/// Of functions a document that allows every element is named, not f64 for those that are right by being accurate.
+#[test]
+fn accurate_functions_are_one_mechanism() {
+    let x = numbers(25, 800);
+    // The host's functions in f64 give the right f32 but for very few.
+    let softplus = |bits: &u64| {
+        let x = f32::from_bits(*bits as u32);
+        let term = f64::from(f64::from(-x.abs()).exp() as f32).ln_1p() as f32;
+        plus(u64::from(x.max(0.0).to_bits()), u64::from(term.to_bits()))
+    };
+    let seen: Vec<u64> = x.iter().map(softplus).collect();
+    let answer = ask_plainly("log(1f + exp(x))", &[("x", f32s(&x))], f32s(&seen), Options::default());
+    let seen = &answer.seen[0];
+    let [group] = &seen.groups[..] else { panic!("{answer:#?}") };
+    assert_eq!((group.plausibility, group.evidence), (Plausibility::Approximated, 0.0), "{answer:#?}");
+    assert!(group.count > 700 && !deviations(&answer).contains("wide"), "{answer:#?}");
+}
+
+/// Where the nearest evaluation matches more than one does by accident, but too few to be the cause, it is named, and the
+/// answer does not call it an accident.
+#[test]
+fn the_nearest_evaluation_is_named() {
+    let (rows, length) = (60, 96);
+    let terms = numbers(26, rows * length);
+    let sum = |row: &[u64]| {
+        let mut sums = [0; 8];
+        row.iter().enumerate().for_each(|(at, &term)| sums[at % 8] = plus(sums[at % 8], term));
+        sums[1..].iter().fold(sums[0], |all, &one| plus(all, one))
+    };
+    let seen: Vec<u64> = terms.chunks(length).map(sum).collect();
+    let answer = ask("sum(m, 1)", &[("m", array(Format::F32, &terms, &[rows, length]))], f32s(&seen));
+    let seen = &answer.seen[0];
+    assert!(seen.groups.is_empty() && seen.by_accident.is_some_and(|[found, after]| found > after), "{answer:#?}");
+    let (nearest, words) = (seen.nearest.as_ref().unwrap(), words(&answer));
+    assert_eq!(nearest.count, seen.by_accident.unwrap()[0]);
+    assert!(words.contains(&format!("closest is the evaluation that {}", nearest.sentence)), "{words}");
+    assert!(!words.contains("by accident"), "{words}");
 }

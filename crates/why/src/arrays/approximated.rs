@@ -68,6 +68,7 @@ impl Comparison<'_> {
             count: explained.len(),
             // Any value that is near enough is explained so.
             deciding: None,
+            contradicted: None,
             evidence: 0.0,
             sentence: describe(&deviations),
             deviations,

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use roundonce_arith::Format;
 use roundonce_deviate::Deviation;
 use roundonce_deviate::cover::{Cover, Group, Matcher};
 
-use super::{Candidates, Comparison};
+use super::{AS_WRITTEN, Candidates, Column, Comparison, LOOKED_AT};
 use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence, chance_of_a_match};
 use crate::plan::terms_of;
 use crate::search::place;
@@ -15,14 +16,20 @@ const SAMPLE: [usize; 2] = [64, 1024];
 /// Results of candidates that are compared with the moved elements.
 pub(super) const MAX_RESULTS: usize = 2_000_000;
 
+/// Of so many elements that tell an evaluation from as written, one may contradict it.
+const EXCEPTIONS: f64 = 20.0;
+
 /// What of a cover is more than an accident.
 pub(super) struct Graded {
     /// With the bits of evidence of each group.
     pub(super) groups: Vec<(Group, f64)>,
     /// Elements in the order of the array.
     pub(super) unexplained: Vec<usize>,
-    /// How many of them the best evaluation matches, and how many one does at most after a move.
-    pub(super) by_accident: Option<[usize; 2]>,
+    /// The elements left contradict the first group, which is then the only one: it is near to what was computed, and no
+    /// cause.
+    pub(super) is_contradicted: bool,
+    /// The best evaluation of some of them, which explains too few, and how many one matches at most after a move.
+    pub(super) too_few: Option<(Group, usize)>,
 }
 
 /// How much a group says.
@@ -34,6 +41,9 @@ pub(super) struct Evidence {
     /// Whether any other evaluation misses at least twice as many elements.
     is_alone: bool,
 }
+
+/// A class of bits of a format.
+type Class = fn(&Format, u64) -> bool;
 
 /// How many of a sample candidates match.
 struct Accidents {
@@ -54,7 +64,8 @@ impl Comparison<'_> {
     pub(super) fn graded(&mut self, cover: &Cover, candidates: usize) -> Graded {
         let are_two = cover.unexplained.is_empty() && cover.groups.len() <= 2;
         let mut are_alone = Vec::new();
-        let mut graded = Graded { groups: Vec::new(), unexplained: cover.unexplained.clone(), by_accident: None };
+        let unexplained = cover.unexplained.clone();
+        let mut graded = Graded { groups: Vec::new(), unexplained, is_contradicted: false, too_few: None };
         for (at, group) in cover.groups.iter().enumerate() {
             let left: Vec<usize> = cover.groups[at..]
                 .iter()
@@ -66,21 +77,90 @@ impl Comparison<'_> {
             are_alone.push(is_alone);
             if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
                 let at_most = (chance * left.len() as f64).ceil() as usize;
-                graded.by_accident = Some([group.elements.len(), at_most.min(left.len())]);
+                graded.too_few = Some((group.clone(), at_most.min(left.len())));
                 graded.unexplained = left;
                 break;
             }
             graded.groups.push((group.clone(), bits));
         }
-        graded.unexplained.sort_unstable();
-        // Where elements are left, what was found is one of many that are near to the true one, unless it is far better than
-        // the others.
-        if let (Some((_, bits)), Some(false), false) =
-            (graded.groups.first_mut(), are_alone.first(), graded.unexplained.is_empty())
-        {
-            *bits = 0.0;
+        // The last first: what it leaves contradicts those before it too, and what is behind one that is no cause explains
+        // nothing.
+        for at in (0..graded.groups.len()).rev() {
+            let group = graded.groups[at].0.clone();
+            if self.is_contradicted(&group, &graded.unexplained) {
+                let explained_no_more = graded.groups.drain(at.max(1)..).flat_map(|(group, _)| group.elements);
+                graded.unexplained.extend(explained_no_more);
+                graded.is_contradicted = at == 0;
+            }
         }
+        // What was found is one of many that are near to the true one, unless it is far better than the others.
+        if let (Some(false), false) = (are_alone.first(), graded.unexplained.is_empty()) {
+            graded.groups.iter_mut().take(1).for_each(|(_, bits)| *bits = 0.0);
+            graded.is_contradicted |= graded.groups.len() == 1;
+        }
+        if graded.is_contradicted {
+            graded.groups[0].1 = 0.0;
+            graded.too_few = None;
+        }
+        graded.unexplained.sort_unstable();
         graded
+    }
+
+    /// Whether the elements left contradict an evaluation. An algorithm that is near to it gives the same at most elements,
+    /// the more the nearer it is: a more accurate one what an evaluation in a wider type gives. So however many match say
+    /// nothing where too many do not: those count that the evaluation and the expression as written give otherwise.
+    /// Elements of a kind of their own, such as subnormals, may have a cause of their own.
+    fn is_contradicted(&mut self, group: &Group, left: &[usize]) -> bool {
+        if left.is_empty() {
+            return false;
+        }
+        let kind = self.in_common(left);
+        if kind.is_some() && kind != self.in_common(&group.elements) {
+            return false;
+        }
+        let (against, own) = (self.telling(group, left), self.telling(group, &group.elements));
+        against * EXCEPTIONS > against + own
+    }
+
+    /// How many of some elements tell a group's evaluation from as written, estimated from a sample.
+    fn telling(&mut self, group: &Group, elements: &[usize]) -> f64 {
+        if group.candidates.contains(&AS_WRITTEN) {
+            return elements.len() as f64;
+        }
+        let sample: Vec<usize> = sample(elements, SAMPLE[1]).collect();
+        let as_written = self.results(AS_WRITTEN, &sample);
+        let results = self.results(group.candidates[0], &sample);
+        let differ = results.iter().zip(&as_written).filter(|(one, other)| one != other).count();
+        differ as f64 * elements.len() as f64 / sample.len() as f64
+    }
+
+    /// What the inputs of all these elements have in common.
+    pub(super) fn in_common(&self, elements: &[usize]) -> Option<&'static str> {
+        self.question.reduction.is_none().then_some(())?;
+        let looked_at = &elements[..elements.len().min(LOOKED_AT)];
+        let columns: Vec<&Column> = self.question.columns.values().collect();
+        let all = |is: Class| {
+            looked_at.iter().all(|&element| {
+                columns.iter().any(|column| {
+                    let value = column.at(element);
+                    is(&value.format, value.bits)
+                })
+            })
+        };
+        let kinds: [(Class, &'static str); 4] = [
+            (|format, bits| format.is_nan(bits), "a NaN is among the inputs of each"),
+            (|format, bits| format.is_infinite(bits), "an infinity is among the inputs of each"),
+            (|format, bits| format.is_subnormal(bits), "a subnormal is among the inputs of each"),
+            (|format, bits| format.is_zero(bits), "a zero is among the inputs of each"),
+        ];
+        if let Some((_, text)) = kinds.into_iter().find(|(is, _)| all(*is)) {
+            return Some(text);
+        }
+        let tiny = |element: &usize| {
+            let bits = self.saw(*element);
+            self.seen.format.is_subnormal(bits) || self.seen.format.is_zero(bits)
+        };
+        looked_at.iter().all(tiny).then_some("each result is subnormal or zero")
     }
 
     /// The evidence of a group of some elements.

@@ -102,10 +102,13 @@ pub struct ObservedArray {
     pub compared: Option<usize>,
     /// How many elements nothing explains.
     pub unexplained: usize,
-    /// How many of them an evaluation matches, no more than by accident, and how many one does at most if what was seen is
-    /// moved by a few ulps.
+    /// How many of them the nearest evaluation matches, too few to be their cause, and how many one does at most if what was
+    /// seen is moved by a few ulps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_accident: Option<[usize; 2]>,
+    /// That evaluation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<PossibleGroup>,
     /// Where there are such: that an evaluation explains all elements if literals have another type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_types: Option<OtherTypes>,
@@ -134,6 +137,9 @@ pub struct ArrayGroup {
     /// How many of them the expression as written does not give, if it gives some: the others say nothing for the evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deciding: Option<usize>,
+    /// How many elements contradict it, if they are too many for exceptions: it is near to what was computed, and no cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradicted: Option<usize>,
     /// Bits of evidence that it is no accident.
     pub evidence: f64,
     /// How the evaluation deviates from the expression as written.
@@ -210,9 +216,6 @@ impl ArrayGroup {
 
 /// The first candidate.
 const AS_WRITTEN: usize = 0;
-
-/// A class of bits of a format.
-type Class = fn(&Format, u64) -> bool;
 
 /// Groups, beyond which the rest is left unexplained: more would not be read.
 const MAX_GROUPS: usize = 8;
@@ -441,11 +444,18 @@ impl Comparison<'_> {
         };
         let mut groups: Vec<ArrayGroup> =
             found.groups.iter().map(|(group, evidence)| self.group(group, *evidence)).collect();
-        if let Some((explained, group)) = self.approximated(approximable, &found.unexplained) {
+        // Where the exact evaluation is no cause of any, one document must allow them all.
+        let left = if found.is_contradicted { (0..self.compared).collect() } else { found.unexplained.clone() };
+        if let Some((explained, group)) = self.approximated(approximable, &left) {
             let explained: HashSet<usize> = explained.into_iter().collect();
-            found.unexplained.retain(|element| !explained.contains(element));
-            found.by_accident = found.by_accident.filter(|_| !found.unexplained.is_empty());
+            found.unexplained = left.into_iter().filter(|element| !explained.contains(element)).collect();
+            found.too_few = found.too_few.filter(|_| !found.unexplained.is_empty());
+            if found.is_contradicted {
+                groups.clear();
+            }
             groups.push(group);
+        } else if let (Some(first), true) = (groups.first_mut(), found.is_contradicted) {
+            first.contradicted = Some(found.unexplained.len());
         }
         let least = groups.iter().map(|group| group.evidence).reduce(f64::min);
         ObservedArray {
@@ -459,7 +469,8 @@ impl Comparison<'_> {
             },
             chance: least.map_or(1.0, chance_of),
             groups,
-            by_accident: found.by_accident,
+            by_accident: found.too_few.as_ref().map(|(group, at_most)| [group.elements.len(), *at_most]),
+            nearest: found.too_few.as_ref().map(|(group, _)| possible(group)),
             compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
@@ -491,6 +502,7 @@ impl Comparison<'_> {
         ArrayGroup {
             count,
             deciding: deciding.filter(|deciding| *deciding < count),
+            contradicted: None,
             evidence: evidence * deciding.unwrap_or(count) as f64 / count as f64,
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
@@ -519,35 +531,6 @@ impl Comparison<'_> {
             block.iter().zip(as_written).find_map(|(&element, same)| (!same).then_some(element))
         });
         shown.unwrap_or(elements[0])
-    }
-
-    /// What the inputs of all these elements have in common.
-    fn in_common(&self, elements: &[usize]) -> Option<&'static str> {
-        self.question.reduction.is_none().then_some(())?;
-        let looked_at = &elements[..elements.len().min(LOOKED_AT)];
-        let columns: Vec<&Column> = self.question.columns.values().collect();
-        let all = |is: Class| {
-            looked_at.iter().all(|&element| {
-                columns.iter().any(|column| {
-                    let value = column.at(element);
-                    is(&value.format, value.bits)
-                })
-            })
-        };
-        let kinds: [(Class, &'static str); 4] = [
-            (|format, bits| format.is_nan(bits), "a NaN is among the inputs of each"),
-            (|format, bits| format.is_infinite(bits), "an infinity is among the inputs of each"),
-            (|format, bits| format.is_subnormal(bits), "a subnormal is among the inputs of each"),
-            (|format, bits| format.is_zero(bits), "a zero is among the inputs of each"),
-        ];
-        if let Some((_, text)) = kinds.into_iter().find(|(is, _)| all(*is)) {
-            return Some(text);
-        }
-        let tiny = |element: &usize| {
-            let bits = self.saw(*element);
-            self.seen.format.is_subnormal(bits) || self.seen.format.is_zero(bits)
-        };
-        looked_at.iter().all(tiny).then_some("each result is subnormal or zero")
     }
 
     fn example(&mut self, element: usize, candidate: Option<usize>) -> Example {

@@ -3,13 +3,17 @@
 use roundonce_deviate::Plausibility;
 use roundonce_isa::{counted, grouped};
 
-use super::{ArrayAnswer, ArrayGroup, Example};
+use super::{ArrayAnswer, ArrayGroup, Example, ObservedArray, PossibleGroup};
 use crate::answer::{COLUMNS, FUSED_OR_NOT, count_ulps};
 use crate::chance::{WEAK_BITS, evidence_text};
 use crate::text::{Line, Role, wrap};
 
 /// Other evaluations that are named.
 const ALTERNATIVES: usize = 3;
+
+/// Of an evaluation that too many elements contradict.
+const NO_EVIDENCE: &str =
+    "no evidence: too many contradict it for exceptions; what was computed is near to it, and may be none of these";
 
 impl ArrayAnswer {
     /// Whether every element of every seen array is explained.
@@ -32,10 +36,19 @@ impl ArrayAnswer {
             let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(compared));
             lines.push(Line::default());
             let main = match seen.groups.first() {
+                Some(ArrayGroup { contradicted: Some(others), count, sentence, .. }) => {
+                    let (of, others) = (of(*count), grouped(*others as u64));
+                    format!(
+                        "none fits: closest, contradicted by {others}, is the evaluation that {sentence}: it gives {of}"
+                    )
+                }
                 Some(group) if group.is_weak() => {
                     format!("{} are consistent with the evaluation that {}", of(group.count), group.sentence)
                 }
                 Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
+                None if seen.nearly().is_some() => {
+                    format!("none fits: no evaluation explains enough of {}", counted(compared, "element"))
+                }
                 None if seen.by_accident.is_some() => {
                     format!(
                         "none fits: no evaluation explains more of {} than by accident",
@@ -60,8 +73,11 @@ impl ArrayAnswer {
                     1 => String::new(),
                     count => format!(", shared by these {count}"),
                 };
-                let text = format!("{}{of_one}{}", evidence_text(group.evidence), group.deciding_text());
-                lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
+                let evidence = match group.contradicted {
+                    Some(_) => NO_EVIDENCE.to_owned(),
+                    None => format!("{}{of_one}", evidence_text(group.evidence)),
+                };
+                lines.extend(wrap(Role::Faint, &format!("{evidence}{}", group.deciding_text()), 4, COLUMNS));
                 if let Some(by) = &group.by {
                     lines.extend(wrap(Role::Faint, &format!("who adds so: {by}"), 4, COLUMNS));
                 }
@@ -93,8 +109,10 @@ impl ArrayAnswer {
                 lines.push(Line::default());
                 lines.push(Line::of(Role::Strong, format!("  {}: nothing explains them", of(seen.unexplained))));
             }
-            let is_near = |group: &ArrayGroup| group.is_weak() && group.plausibility != Plausibility::Approximated;
-            if seen.unexplained > 0 && seen.groups.first().is_some_and(is_near) {
+            let is_one_of_many = |group: &ArrayGroup| {
+                group.is_weak() && group.contradicted.is_none() && group.plausibility != Plausibility::Approximated
+            };
+            if seen.unexplained > 0 && seen.groups.first().is_some_and(is_one_of_many) {
                 let text = "other evaluations explain nearly as many as the first: the true one may be none of these";
                 lines.extend(wrap(Role::Faint, text, 4, COLUMNS));
             }
@@ -102,10 +120,18 @@ impl ArrayAnswer {
                 lines.extend(wrap(Role::Plain, &other.text(), 4, COLUMNS));
             }
             if let Some([matched, after]) = seen.by_accident {
-                let which = if seen.groups.is_empty() { "the best evaluation" } else { "of these the best evaluation" };
-                let text = format!(
-                    "{which} matches {matched}; moved by a few ulps, up to {after} would match: no more than by accident"
-                );
+                let of_these = if seen.groups.is_empty() { "" } else { "of these " };
+                let text = match seen.nearly() {
+                    Some(nearest) => format!(
+                        "{of_these}closest is the evaluation that {}: it gives {}; moved by a few ulps, up to {after} would \
+                         match: near to what was computed, but too few to be the cause",
+                        nearest.sentence,
+                        of(matched)
+                    ),
+                    None => format!(
+                        "{of_these}the best evaluation matches {matched}; moved by a few ulps, up to {after} would match: no more than by accident"
+                    ),
+                };
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
             if let Some(example) = &seen.first_unexplained {
@@ -119,6 +145,13 @@ impl ArrayAnswer {
         lines.extend(self.untried.iter().flat_map(|text| wrap(Role::Faint, text, 0, COLUMNS)));
         crate::advice::lines(&self.advice, &mut lines);
         lines
+    }
+}
+
+impl ObservedArray {
+    /// The evaluation that matches more of what nothing explains than one does by accident, and not enough.
+    fn nearly(&self) -> Option<&PossibleGroup> {
+        self.by_accident.filter(|[matched, after]| matched > after).and(self.nearest.as_ref())
     }
 }
 
