@@ -48,6 +48,9 @@ pub enum Deviation {
     WideResult(Format),
     /// Operations are carried out in f32, and what is stored as bf16 is its upper half.
     Bf16Cut(Narrowing),
+    /// What is rounded to nearest goes away from zero where it lies half way between two numbers; what is rounded to this
+    /// format alone, if one is named. Of f64 it is not computed.
+    TiesAway(Option<Format>),
     /// The sums of a reduction are kept in this wider format and rounded at the end; its terms and all else are not.
     WideSum(Format),
     /// Another direction of rounding.
@@ -255,6 +258,7 @@ impl Deviation {
             Deviation::Bf16Cut(Narrowing::Whole) => 40,
             Deviation::Bf16Cut(Narrowing::EachOperation) => 41,
             Deviation::WideSum(_) => 43,
+            Deviation::TiesAway(_) => 47,
         }
     }
 
@@ -273,7 +277,9 @@ impl Deviation {
             Deviation::Bf16Cut(Narrowing::EachOperation) => Some("each operation".into()),
             Deviation::Bf16Cut(Narrowing::Whole) => Some("the result".into()),
             Deviation::X87(_) => Some("x87".into()),
-            Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
+            Deviation::Flush(format) | Deviation::Keep(format) | Deviation::TiesAway(format) => {
+                format.map(|format| format_name(format).into())
+            }
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),
             Deviation::Tf32(rounding) => Some(rounding.name().into()),

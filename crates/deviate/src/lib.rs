@@ -15,7 +15,7 @@ mod sets;
 mod text;
 
 pub use deviation::{Approximation, Deviation, Fmas, Narrowing, Products, Tf32Rounding};
-pub use model::{Carried, EvalMethod, EvalModel, Stages, Typed};
+pub use model::{Carried, EvalMethod, EvalModel, NarrowBy, Stages, Typed};
 pub use plausibility::{Allowed, Plausibility, UnusualMode, plausibility};
 pub use sets::{ExpressionTraits, ModeSets, for_expressions, for_instructions, for_kernels};
 pub use text::{Scope, direction};

@@ -75,6 +75,8 @@ pub struct EvalModel {
     method: EvalMethod,
     /// What is rounded to the operation's own format is cut off.
     cuts: bool,
+    /// What is rounded to it to nearest has its ties away from zero.
+    ties_away: bool,
     /// The last result stays in the wider format.
     keeps_wide: bool,
     any_nan: bool,
@@ -94,6 +96,7 @@ impl EvalModel {
             rounds_product: false,
             method: EvalMethod::Native,
             cuts: false,
+            ties_away: false,
             keeps_wide: false,
             any_nan: false,
             any_zero: false,
@@ -148,6 +151,10 @@ impl EvalModel {
                     Narrowing::Whole => EvalMethod::Whole(Format::F32),
                 };
             }
+            // A cut has no ties, and neither has a direction.
+            Deviation::TiesAway(format) if is_about(format) && with_guard_bit(operation.format).is_some() => {
+                other.ties_away = operation.rounding == Rounding::NearestEven;
+            }
             Deviation::SubnormalsTwice => {
                 if let Some(wide) = with_wider_exponent(operation.format) {
                     other.method = EvalMethod::EachOperation(wide);
@@ -174,6 +181,7 @@ impl EvalModel {
             | Deviation::WideWhole(_)
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
+            | Deviation::TiesAway(_)
             | Deviation::WideSum(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
@@ -220,6 +228,14 @@ impl EvalModel {
         (is_one && stages.profile == self.profile).then_some(stages.operation)
     }
 
+    /// How what is rounded to its own format is.
+    pub const fn narrowing(&self) -> NarrowBy {
+        match self.operation.rounding {
+            _ if self.cuts => NarrowBy::Direction(Rounding::TowardZero),
+            _ if self.ties_away => NarrowBy::TiesAway,
+            rounding => NarrowBy::Direction(rounding),
+        }
+    }
     /// The direction of its roundings.
     pub const fn rounding(&self) -> Rounding {
         self.operation.rounding
@@ -257,7 +273,7 @@ impl EvalModel {
         };
         if let Some(wide) = self.method.wide() {
             let narrows = is_last && !self.keeps_wide || matches!(self.method, EvalMethod::EachOperation(_));
-            let narrowing = if self.cuts { Rounding::TowardZero } else { self.operation.rounding };
+            let narrowing = self.narrowing();
             return Stages {
                 flush_operands: self.flush_operands,
                 tf32: self.tf32,
@@ -273,6 +289,26 @@ impl EvalModel {
                 narrow: narrows.then_some((format, narrowing)),
                 // The rules ask for the exact value, which the first rounding has lost.
                 flush_result: flush_results.filter(|_| narrows).map(|_| Tininess::Result),
+                clamp: self.operation.clamp,
+            };
+        }
+        // Cut to one bit more, the result says which way a tie goes.
+        if let Some(guarded) = with_guard_bit(format).filter(|_| self.ties_away) {
+            return Stages {
+                flush_operands: self.flush_operands,
+                tf32: self.tf32,
+                operation: Operation {
+                    format: guarded,
+                    source_format: guarded,
+                    operand_formats: None,
+                    rounding: Rounding::TowardZero,
+                    flush: false,
+                    clamp: Clamp::None,
+                    ..self.operation
+                },
+                profile,
+                narrow: Some((format, NarrowBy::TiesAway)),
+                flush_result: flush_results.map(|_| Tininess::Result),
                 clamp: self.operation.clamp,
             };
         }
@@ -340,6 +376,49 @@ pub(crate) fn with_wider_exponent(format: Format) -> Option<Format> {
     (format.exp_bits() < Format::F64.exp_bits()).then(|| Format::new(format.exp_bits() + 1, format.frac_bits()))
 }
 
+/// The format with one bit of significand more; `None` where it has no room.
+fn with_guard_bit(format: Format) -> Option<Format> {
+    (format.width() < 64).then(|| Format::new(format.exp_bits(), format.frac_bits() + 1))
+}
+
+/// A number in a narrower format, to nearest with ties away from zero: half an ulp is added, and what is below cut off.
+fn ties_away(from: Format, to: Format, bits: u64) -> u64 {
+    let Some(guarded) = with_guard_bit(to).filter(|_| !from.is_nan(bits)) else {
+        return convert(from, to, Rounding::NearestEven, bits).0;
+    };
+    let cut = convert(from, guarded, Rounding::TowardZero, bits).0;
+    let sign = if guarded.is_negative(cut) { to.sign_mask() } else { 0 };
+    // A carry increments the exponent; from the largest number on it gives infinity.
+    sign | ((cut & guarded.magnitude_mask()) + 1) >> 1
+}
+
+/// How a result becomes one of a narrower format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NarrowBy {
+    /// In a direction, or to nearest even.
+    Direction(Rounding),
+    /// To nearest, ties away from zero.
+    TiesAway,
+}
+
+impl NarrowBy {
+    /// A number in a narrower format.
+    pub fn convert(self, from: Format, to: Format, bits: u64) -> u64 {
+        match self {
+            NarrowBy::Direction(rounding) => convert(from, to, rounding, bits).0,
+            NarrowBy::TiesAway => ties_away(from, to, bits),
+        }
+    }
+
+    /// The direction; of ties away from zero, to nearest.
+    const fn rounding(self) -> Rounding {
+        match self {
+            NarrowBy::Direction(rounding) => rounding,
+            NarrowBy::TiesAway => Rounding::NearestEven,
+        }
+    }
+}
+
 fn is_wider(wide: Format, format: Format) -> bool {
     wide.width() > format.width()
 }
@@ -356,7 +435,7 @@ pub struct Stages {
     /// What the documents leave open.
     pub profile: Profile,
     /// Its result is rounded to this format.
-    pub narrow: Option<(Format, Rounding)>,
+    pub narrow: Option<(Format, NarrowBy)>,
     /// Subnormal results are flushed by this rule.
     pub flush_result: Option<Tininess>,
     /// The result is clamped.
@@ -411,13 +490,13 @@ impl Stages {
 
     /// The arithmetic's result in the format of the stages' result, before flush and clamp.
     pub fn narrowed(&self, bits: u64) -> u64 {
-        let Some((format, rounding)) = self.narrow else { return bits };
-        let narrow = convert(self.operation.format, format, rounding, bits).0;
+        let Some((format, by)) = self.narrow else { return bits };
+        let narrow = by.convert(self.operation.format, format, bits);
         if !format.is_nan(narrow) {
             return narrow;
         }
         // Which NaN it is, is the narrower format's own rule.
-        Operation::new(ArithOp::Add, format, rounding).evaluate(&self.profile, &[narrow, narrow]).bits
+        Operation::new(ArithOp::Add, format, by.rounding()).evaluate(&self.profile, &[narrow, narrow]).bits
     }
 
     /// Whether a result is flushed after the arithmetic.

@@ -59,6 +59,8 @@ impl Deviation {
             | Deviation::SubnormalsTwice
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
+            // Conversions to narrow formats are written by hand so.
+            | Deviation::TiesAway(Some(_))
             | Deviation::WideSum(_)
             | Deviation::Machine(_)
             | Deviation::NanOperand(_)
@@ -75,6 +77,7 @@ impl Deviation {
             Deviation::Order(_) | Deviation::TensorCores(_) | Deviation::Compensated => Plausibility::OtherOrder,
             Deviation::Round(_)
             | Deviation::RoundUnmodified(_)
+            | Deviation::TiesAway(None)
             | Deviation::ZeroDominance
             | Deviation::NoZeroDominance
             | Deviation::TruncatedProduct
@@ -94,7 +97,9 @@ impl Deviation {
     /// The unusual mode that it is, if it is one that can be allowed.
     const fn mode(&self) -> Option<UnusualMode> {
         match self {
-            Deviation::Round(_) | Deviation::RoundUnmodified(_) => Some(UnusualMode::Directed),
+            Deviation::Round(_) | Deviation::RoundUnmodified(_) | Deviation::TiesAway(None) => {
+                Some(UnusualMode::Directed)
+            }
             Deviation::Saturate | Deviation::NoSaturate => Some(UnusualMode::Saturation),
             Deviation::ZeroDominance | Deviation::NoZeroDominance => Some(UnusualMode::ZeroDominance),
             Deviation::TruncatedProduct | Deviation::WholeProduct => Some(UnusualMode::Sm1x),
@@ -106,7 +111,7 @@ impl Deviation {
 /// A mode that machines have and compilers do not choose unasked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnusualMode {
-    /// Directed rounding.
+    /// Directed rounding, and ties away from zero.
     Directed,
     /// `.sat`.
     Saturation,

@@ -26,6 +26,7 @@ pub fn for_instructions() -> Vec<Deviation> {
         Deviation::OtherZero,
         Deviation::NegateAddend,
         Deviation::NegateProduct,
+        Deviation::TiesAway(None),
     ];
     all.extend(Rounding::ALL.map(Deviation::Round));
     all.extend(Tininess::ALL.map(Deviation::FlushResults));
@@ -64,6 +65,8 @@ pub struct ExpressionTraits {
     pub only: Option<ArithOp>,
     /// The x87 has all its operations.
     pub fits_x87: bool,
+    /// The formats that a cast narrows to.
+    pub narrowed_to: Vec<Format>,
 }
 
 /// What is done to all operations of an expression, singly and together.
@@ -180,7 +183,20 @@ fn rare(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     }
     if traits.all_in(&[Format::BF16]) {
         all.extend([Narrowing::EachOperation, Narrowing::Whole].map(|narrowing| vec![Deviation::Bf16Cut(narrowing)]));
+    } else if traits.narrowed_to.contains(&Format::BF16) {
+        all.push(vec![Deviation::Bf16Cut(Narrowing::Whole)]);
     }
+    for narrow in [Format::F16, Format::BF16] {
+        let away = Deviation::TiesAway(Some(narrow));
+        if traits.all_in(&[narrow]) {
+            let methods = [Deviation::WideEachOperation(Format::F32), Deviation::WideWhole(Format::F32)];
+            all.push(vec![away.clone()]);
+            all.extend(methods.map(|method| vec![method, away.clone()]));
+        } else if traits.narrowed_to.contains(&narrow) {
+            all.push(vec![away]);
+        }
+    }
+    all.extend((traits.format != Format::F64).then(|| vec![Deviation::TiesAway(None)]));
     all.extend(wider(traits.format).map(|wide| vec![Deviation::WideResult(wide)]));
     if traits.fits_x87 {
         all.extend([Narrowing::Whole, Narrowing::EachOperation].map(|narrowing| vec![Deviation::X87(narrowing)]));

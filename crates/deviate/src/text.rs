@@ -102,6 +102,7 @@ impl Deviation {
             Deviation::SubnormalsTwice => "subnormals-rounded-twice",
             Deviation::WideResult(_) => "wide-result",
             Deviation::Bf16Cut(_) => "bf16-cut",
+            Deviation::TiesAway(_) => "ties-away",
             Deviation::Reciprocal => "reciprocal",
             Deviation::RootByReciprocal => "root-by-reciprocal",
             Deviation::ReciprocalByRoot => "reciprocal-by-root",
@@ -166,6 +167,11 @@ impl Deviation {
             Deviation::Bf16Cut(Narrowing::Whole) => {
                 "computes everything in f32 and cuts the result to bf16 (its upper half)"
             }
+            Deviation::TiesAway(Some(format)) => {
+                let format = format_name(*format);
+                return format!("rounds to {format} with ties away from zero (adds half an ulp and cuts)");
+            }
+            Deviation::TiesAway(None) => "rounds to nearest with ties away from zero",
             Deviation::Compensated => {
                 "adds the sum's rounding errors at the end (compensated summation, as Python's sum since 3.12)"
             }
@@ -227,6 +233,7 @@ impl Deviation {
             Deviation::NarrowFactors(format) => return format!("rounding the factors to {}", format_name(*format)),
             Deviation::WideResult(_) => "not rounding the result",
             Deviation::Bf16Cut(_) => "cutting the result to bf16",
+            Deviation::TiesAway(_) => "rounding ties away from zero",
             Deviation::Compensated => "compensated summation",
             Deviation::SubnormalsTwice => "rounding subnormal results twice",
             Deviation::X87(_) => "computing in 80 bits (x87) and rounding again (double rounding)",

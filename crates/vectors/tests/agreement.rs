@@ -131,6 +131,7 @@ fn one_vector_has_the_same_cause() {
             has_product: operation.op != ArithOp::Add,
             only: Some(operation.op),
             fits_x87: false,
+            narrowed_to: Vec::new(),
         };
         let ModeSets { rare, hypothetical, .. } = for_expressions(&traits);
         let rare = [rare, hypothetical].concat();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use roundonce_arith::{Extended, Format, Operation, Outcome, Profile, Rounding};
 use roundonce_deviate::{
-    Approximation, Carried, Deviation, EvalModel, Fmas, Narrowing, Plausibility, Products, Stages, Typed, plausibility,
+    Approximation, Carried, Deviation, EvalModel, Fmas, NarrowBy, Narrowing, Plausibility, Products, Stages, Typed,
+    plausibility,
 };
 
 use roundonce_isa::convert;
@@ -105,7 +106,8 @@ impl Evaluation {
     pub(crate) fn stages(&self, index: usize, profile: &Profile) -> Stages {
         let is_last = index + 1 == self.plan.ops.len();
         // The result alone is clamped; a cast is to its type even where all else is computed in a wider one.
-        let is_cast = self.plan.ops[index].call() == Some(Call::Round);
+        let op = &self.plan.ops[index];
+        let is_cast = op.call() == Some(Call::Round);
         let is_wide = |mode: &Deviation| {
             matches!(
                 mode,
@@ -115,9 +117,19 @@ impl Evaluation {
                     | Deviation::Bf16Cut(_)
             )
         };
-        let is_done = |mode: &&Deviation| (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode));
-        let modes = self.modes.iter().filter(is_done);
-        EvalModel::of(self.plan.ops[index].operation(), profile).with_all(modes).stages(is_last)
+        // Functions have next to no ties.
+        let is_tie = |mode: &Deviation| matches!(mode, Deviation::TiesAway(_)) && op.call().is_some();
+        let is_done = |mode: &&Deviation| {
+            (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode)) && !is_tie(mode)
+        };
+        let model = EvalModel::of(op.operation(), profile);
+        let mut stages = model.with_all(self.modes.iter().filter(is_done)).stages(is_last);
+        if is_cast {
+            // How the cast itself rounds.
+            let by = model.with_all(&self.modes).narrowing();
+            stages.narrow = (by != NarrowBy::Direction(stages.operation.rounding)).then_some((op.format, by));
+        }
+        stages
     }
 
     /// The result.
@@ -269,7 +281,8 @@ fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
     let flushes = stages.flush_operands || stages.operation.flush;
     let clean = |format: Format, bits: u64| if flushes { format.flush(bits) } else { bits };
     let bits = clean(format, bits);
-    let result = clean(to, convert(format, to, stages.operation.rounding, bits).0);
+    let by = stages.narrow.map_or(NarrowBy::Direction(stages.operation.rounding), |(_, by)| by);
+    let result = clean(to, by.convert(format, to, bits));
     let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
     let result = Typed { format: to, bits: result };
     Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false }

@@ -170,6 +170,15 @@ impl<'e> Choices<'e> {
 }
 
 impl Plan {
+    /// Whether an operation is a cast to a narrower type.
+    pub(crate) fn is_narrowing(&self, op: &PlanOp) -> bool {
+        let width = |operand: &Ref| match *operand {
+            Ref::Leaf(leaf) => self.leaves[leaf].0.format.width(),
+            Ref::Op(earlier) => self.ops[earlier].format.width(),
+        };
+        op.call() == Some(Call::Round) && width(&op.operands[0]) > op.format.width()
+    }
+
     /// The plan of an expression as written: nothing fused, nothing split.
     pub(crate) fn as_written(expr: &Expr) -> Plan {
         Choices::of(expr).plan(&[], false)

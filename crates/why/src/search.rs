@@ -469,6 +469,7 @@ fn traits(plan: &Plan) -> ExpressionTraits {
             _ => None,
         },
         fits_x87: plan.ops.iter().all(x87::has),
+        narrowed_to: plan.ops.iter().filter(|op| plan.is_narrowing(op)).map(|op| op.format).collect(),
     }
 }
 

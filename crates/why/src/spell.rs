@@ -44,6 +44,7 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
                 | Deviation::X87(_)
                 | Deviation::WideResult(_)
                 | Deviation::Bf16Cut(_)
+                | Deviation::TiesAway(_)
                 | Deviation::SubnormalsTwice
         )
     };
@@ -112,9 +113,13 @@ pub(crate) fn ptx_name(operation: &Operation) -> String {
 }
 
 fn type_name(format: Format) -> &'static str {
-    const WIDE_EXPONENT: [(Format, &str); 3] =
-        [(Format::new(9, 23), "f32e9"), (Format::new(6, 10), "f16e6"), (Format::new(9, 7), "bf16e9")];
-    let wide = || WIDE_EXPONENT.iter().find(|(wide, _)| *wide == format).map(|(_, name)| *name);
+    // With one bit of exponent, or of significand, more.
+    #[rustfmt::skip]
+    const ONE_BIT_MORE: [(Format, &str); 6] = [
+        (Format::new(9, 23), "f32e9"), (Format::new(6, 10), "f16e6"), (Format::new(9, 7), "bf16e9"),
+        (Format::new(8, 24), "f32m24"), (Format::new(5, 11), "f16m11"), (Format::new(8, 8), "bf16m8"),
+    ];
+    let wide = || ONE_BIT_MORE.iter().find(|(wide, _)| *wide == format).map(|(_, name)| *name);
     format.name().or_else(wide).unwrap_or("f?")
 }
 

@@ -1,0 +1,89 @@
+//! Conversions to narrow formats that are not to nearest even: cut off, and with ties away from zero.
+
+#[allow(dead_code, reason = "the tests share it")]
+mod rational;
+
+use std::collections::BTreeMap;
+
+use rational::{array, ask, deviations, numbers, plus};
+use roundonce_arith::{Format, Profile};
+use roundonce_why::{
+    ArrayAnswer, ObservedValue, Options, Question, Values, answer, answer_arrays, parse_expr, parse_typed,
+};
+
+const BF16_AWAY: &str = r#"[{"kind":"ties-away","what":"bf16"}]"#;
+const BF16_CUT: &str = r#"[{"kind":"bf16-cut","what":"the result"}]"#;
+
+/// Numbers near one, a third of which lie half way between two of bf16.
+fn with_ties(seed: u64) -> Vec<u64> {
+    let tie = |(at, bits): (usize, u64)| if at % 3 == 0 { bits & 0xffff_8000 | 0x8000 } else { bits };
+    numbers(seed, 900).into_iter().enumerate().map(tie).collect()
+}
+
+fn of(format: Format, values: &[u64]) -> Values {
+    array(format, values, &[values.len()])
+}
+
+fn ask_plainly(text: &str, names: &[(&str, Values)], seen: &[u64]) -> ArrayAnswer {
+    let names: BTreeMap<String, Values> =
+        names.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
+    let question = Question::parse(text, names).unwrap();
+    let seen = [("seen".to_owned(), of(Format::BF16, seen))];
+    answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap()
+}
+
+/// The two ways in which a bf16 is made of an f32 by integers alone.
+const WAYS: [(&str, fn(u64) -> u64); 2] = [(BF16_AWAY, |bits| (bits + 0x8000) >> 16), (BF16_CUT, |bits| bits >> 16)];
+
+#[test]
+fn a_cast_to_bf16() {
+    let (x, y) = (with_ties(1), with_ties(2));
+    let f32s = [("x", of(Format::F32, &x)), ("y", of(Format::F32, &y))];
+    for (want, way) in WAYS {
+        for (text, value) in
+            [("bf16(x)", x.clone()), ("bf16(x+y)", x.iter().zip(&y).map(|(&x, &y)| plus(x, y)).collect())]
+        {
+            let seen: Vec<u64> = value.iter().map(|&bits: &u64| way(bits)).collect();
+            let answer = ask_plainly(text, &f32s, &seen);
+            assert_eq!((deviations(&answer).as_str(), answer.seen[0].unexplained), (want, 0), "{text}: {answer:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_sum_in_bf16() {
+    let [x, y] = [3, 4].map(|seed| numbers(seed, 900).iter().map(|bits| bits >> 16).collect::<Vec<u64>>());
+    let sums: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| plus(x << 16, y << 16)).collect();
+    let names = [("x", of(Format::BF16, &x)), ("y", of(Format::BF16, &y))];
+    let seen: Vec<u64> = sums.iter().map(|bits| (bits + 0x8000) >> 16).collect();
+    let answer = ask_plainly("x+y", &names, &seen);
+    assert_eq!((deviations(&answer).as_str(), answer.seen[0].unexplained), (BF16_AWAY, 0), "{answer:#?}");
+}
+
+#[test]
+fn one_value() {
+    let names = BTreeMap::from([("x".to_owned(), parse_typed("0x3f808000").unwrap().0)]);
+    let expr = parse_expr("bf16(x)", &names).unwrap();
+    let found = answer(&expr, &[ObservedValue::parse("0x3f81:bf16").unwrap()], Options::default(), &Profile::NVIDIA);
+    let first = &found.seen[0].explanations[0];
+    assert_eq!(serde_json::to_string(&first.deviations).unwrap(), BF16_AWAY, "{found:#?}");
+}
+
+/// A sum of two numbers near one is exact in the host's f64, whose bits are rounded by integers.
+#[test]
+fn a_sum_in_f32() {
+    let (x, y) = (numbers(5, 900), numbers(6, 900));
+    let away = |(&x, &y): (&u64, &u64)| {
+        let exact = f64::from(f32::from_bits(x as u32)) + f64::from(f32::from_bits(y as u32));
+        let rounded = f64::from_bits((exact.to_bits() + (1 << 28)) >> 29 << 29);
+        u64::from((rounded as f32).to_bits())
+    };
+    let seen: Vec<u64> = x.iter().zip(&y).map(away).collect();
+    let names = [("x", of(Format::F32, &x)), ("y", of(Format::F32, &y))];
+    let answer = ask("x+y", &names, of(Format::F32, &seen));
+    assert_eq!(
+        (deviations(&answer).as_str(), answer.seen[0].unexplained),
+        (r#"[{"kind":"ties-away"}]"#, 0),
+        "{answer:#?}"
+    );
+}
