@@ -65,13 +65,13 @@ impl Deviation {
             | Deviation::Machine(_)
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
-            | Deviation::Reciprocal => Plausibility::Uniform,
+            | Deviation::Reciprocal
+            | Deviation::ReciprocalRoot => Plausibility::Uniform,
             Deviation::Split(_)
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::RootByReciprocal
-            | Deviation::ReciprocalByRoot
-            | Deviation::ReciprocalRoot => Plausibility::Replaced,
+            | Deviation::ReciprocalByRoot => Plausibility::Replaced,
             Deviation::Approximate(_) => Plausibility::Approximated,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
             Deviation::Order(_) | Deviation::TensorCores(_) | Deviation::Compensated => Plausibility::OtherOrder,

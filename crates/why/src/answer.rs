@@ -13,7 +13,7 @@ use crate::evaluation::{Evaluation, Step, is_same_fused};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::terms_of;
+use crate::plan::{has_long_product, terms_of};
 use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
@@ -30,6 +30,10 @@ pub const SCHEMA: u32 = 1;
 
 /// What is said where other orders of a sum were not asked for, and one of them may be it.
 pub(crate) const ORDERS_UNTRIED: &str = "the sum was not taken in other orders: --reassociate does";
+
+/// What is said where a product of three factors may be taken in another order.
+pub(crate) const PRODUCTS_UNTRIED: &str =
+    "products of three factors and more were not taken in other orders, nor multiplied out";
 
 /// What is said where an evaluation and the same with all products fused give what was seen.
 pub(crate) const FUSED_OR_NOT: &str = "fused or not, it is the same here: other inputs can tell";
@@ -186,6 +190,9 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     let mut untried = candidates.untried();
     if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
         untried.push(ORDERS_UNTRIED.to_owned());
+    }
+    if has_long_product(expr) && found.iter().any(|found| found.explanations.is_empty()) {
+        untried.push(PRODUCTS_UNTRIED.to_owned());
     }
     let plain = candidates.as_written();
     let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();

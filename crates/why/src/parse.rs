@@ -8,6 +8,7 @@ use roundonce_deviate::Typed;
 use roundonce_functions::Function;
 use roundonce_isa::convert;
 
+use crate::arrays::is_reduction;
 use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 use crate::tokens::{Kind, Token, tokens};
@@ -298,6 +299,11 @@ impl<'a> Parser<'a> {
 
     fn call(&mut self, name: &str, at: usize) -> Result<Expr, ExprError> {
         let Some(meaning) = meaning(name) else {
+            if is_reduction(name) {
+                let message =
+                    format!("`{name}` is of an array: expected one among the values, such as a.npy or [1f, 2f]");
+                return Err(ExprError { at, message });
+            }
             let known: Vec<&str> = ["fma", "mad", "mix", "lerp", "clamp"].into_iter().chain(Call::names()).collect();
             let message = format!(
                 "`{name}` is no function that is known: expected {}, or a type; C's, CUDA's and NumPy's names of them too",

@@ -401,6 +401,13 @@ pub(crate) fn terms_of(expr: &Expr) -> usize {
     terms.len()
 }
 
+/// Whether three factors or more are multiplied somewhere.
+pub(crate) fn has_long_product(expr: &Expr) -> bool {
+    let is_product = |expr: &Expr| matches!(unsign(expr).expr, Expr::Mul(..));
+    let parts = expr.parts();
+    is_product(expr) && parts.iter().any(|part| is_product(part)) || parts.into_iter().any(has_long_product)
+}
+
 /// A term added to a sum.
 fn plus(sum: Expr, term: &Expr) -> Expr {
     match term {

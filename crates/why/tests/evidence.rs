@@ -205,7 +205,7 @@ fn an_order_that_is_asked_for_comes_before_a_wider_type() {
 }
 
 #[test]
-fn what_fits_as_well_is_named_though_it_is_less_plausible() {
+fn a_wider_type_that_fits_as_well_is_named_behind_a_function() {
     let x: Vec<u64> = numbers(13, 100).into_iter().map(|bits| bits & 0x7fff_ffff).collect();
     // The host's root in f64 gives the right f32.
     let rsqrt = |bits: &u64| u64::from(((1.0 / f64::from(f32::from_bits(*bits as u32)).sqrt()) as f32).to_bits());
@@ -213,8 +213,10 @@ fn what_fits_as_well_is_named_though_it_is_less_plausible() {
     let answer = ask_plainly("1f/sqrt(x)", &[("x", f32s(&x))], f32s(&seen), Options::default());
     let (seen, group) = (&answer.seen[0], &answer.seen[0].groups[0]);
     assert_eq!((group.count, seen.outcome), (100, Outcome::Ambiguous), "{answer:#?}");
-    let less = group.less_plausible.iter().chain(&group.others_less_plausible);
-    assert!(less.into_iter().any(|other| other.contains("rsqrt(x), which rounds once")), "{answer:#?}");
+    // A library's reciprocal root comes before a wider type.
+    assert_eq!(deviations(&answer), r#"[{"kind":"reciprocal-root"}]"#, "{answer:#?}");
+    let less = group.less_plausible.iter().chain(&group.others_less_plausible).chain(&group.alternatives);
+    assert!(less.into_iter().any(|other| other.contains("computes everything in f64")), "{answer:#?}");
 }
 
 /// Factors converted to halves, as mixed precision does: f16 has the significand of TF32.
@@ -324,4 +326,18 @@ fn the_nearest_evaluation_is_named() {
     assert_eq!(nearest.count, seen.by_accident.unwrap()[0]);
     assert!(words.contains(&format!("closest is the evaluation that {}", nearest.sentence)), "{words}");
     assert!(!words.contains("by accident"), "{words}");
+    assert!(words.contains("not tried: the partial sums of an unrolled loop"), "{words}");
+}
+
+/// What was not tried is said where nothing explains what was seen.
+#[test]
+fn what_was_not_tried_is_said() {
+    let [a, b, c] = [31, 32, 33].map(|seed| numbers(seed, 200));
+    let seen: Vec<u64> = (0..200).map(|at| multiply(a[at], multiply(b[at], c[at]))).collect();
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c))];
+    let answer = ask_plainly("a*b*c", &names, f32s(&seen), Options::default());
+    assert!(answer.untried.iter().any(|text| text.starts_with("products of three factors")), "{answer:#?}");
+    let text =
+        parse_expr("sum(a)", &BTreeMap::from([("a".to_owned(), parse_typed("1f").unwrap().0)])).unwrap_err().message;
+    assert!(text.contains("`sum` is of an array"), "{text}");
 }

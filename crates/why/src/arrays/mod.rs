@@ -36,18 +36,23 @@ pub use column::{Bits, Column};
 use compare::Comparison;
 pub(crate) use evaluate::{BLOCK, Runner};
 pub use question::{Question, Values};
+pub(crate) use reduction::is_reduction;
 pub use schedule::TensorUnit;
 use sums::Sums;
 
 use crate::advice::{Advice, advice};
-use crate::answer::{EvaluationText, ORDERS_UNTRIED, SCHEMA, describe};
+use crate::answer::{EvaluationText, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA, describe};
 use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
-use crate::plan::terms_of;
+use crate::plan::{has_long_product, terms_of};
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
+
+/// What is said where nothing explains a sum.
+const PARTIAL_SUMS_UNTRIED: &str =
+    "not tried: the partial sums of an unrolled loop added in order, and parts of unequal lengths";
 
 /// Elements looked at to say what their inputs have in common.
 const LOOKED_AT: usize = 4096;
@@ -370,6 +375,12 @@ pub fn answer_arrays(
     let has_orders = question.reduction.is_none() && terms_of(&question.expr) > 2;
     if has_orders && !options.reassociate && answers.iter().any(is_doubtful) {
         untried.push(ORDERS_UNTRIED.to_owned());
+    }
+    if question.reduction.is_none() && has_long_product(&question.expr) && answers.iter().any(is_doubtful) {
+        untried.push(PRODUCTS_UNTRIED.to_owned());
+    }
+    if question.reduction.is_some() && answers.iter().any(|seen| seen.outcome == Outcome::None) {
+        untried.push(PARTIAL_SUMS_UNTRIED.to_owned());
     }
     let is_believed = |seen: &ObservedArray, group: &ArrayGroup| seen.unexplained == 0 || !group.is_weak();
     let main = answers.iter().filter_map(|seen| seen.groups.first().filter(|group| is_believed(seen, group)));

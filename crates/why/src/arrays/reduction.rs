@@ -19,6 +19,11 @@ pub(super) enum Word {
     Dot,
 }
 
+/// Whether a name is that of a function that takes arrays alone.
+pub(crate) fn is_reduction(name: &str) -> bool {
+    function(name).is_some()
+}
+
 /// A reduction in a text, by bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Written {
