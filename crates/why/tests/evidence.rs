@@ -289,6 +289,23 @@ fn a_more_accurate_algorithm_is_no_wider_type() {
     }
 }
 
+/// The same where no other evaluation is near: what f64 gives, but for every eighth element, which is one ulp above.
+#[test]
+fn matches_say_nothing_where_too_many_contradict() {
+    let [a, b, c, d] = [27, 28, 29, 30].map(|seed| numbers(seed, 800));
+    let wide = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let of = |at: usize| {
+        let sum = wide(a[at]) * wide(b[at]) + wide(c[at]) * wide(d[at]);
+        u64::from((sum as f32).to_bits()) + u64::from(at % 8 == 0)
+    };
+    let seen: Vec<u64> = (0..800).map(of).collect();
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c)), ("d", f32s(&d))];
+    let answer = ask_plainly("a*b+c*d", &names, f32s(&seen), Options::default());
+    let (seen, group) = (&answer.seen[0], &answer.seen[0].groups[0]);
+    assert_eq!((seen.groups.len(), seen.outcome, group.evidence), (1, Outcome::None, 0.0), "{answer:#?}");
+    assert!(deviations(&answer).contains("wide-whole") && group.contradicted.is_some_and(|by| by >= 95), "{answer:#?}");
+}
+
 /// Of functions a document that allows every element is named, not f64 for those that are right by being accurate.
 #[test]
 fn accurate_functions_are_one_mechanism() {
@@ -305,6 +322,9 @@ fn accurate_functions_are_one_mechanism() {
     let [group] = &seen.groups[..] else { panic!("{answer:#?}") };
     assert_eq!((group.plausibility, group.evidence), (Plausibility::Approximated, 0.0), "{answer:#?}");
     assert!(group.count > 700 && !deviations(&answer).contains("wide"), "{answer:#?}");
+    let exact = seen.nearest.as_ref().unwrap();
+    let contradicted = format!("of exact evaluations, closest, contradicted by {}", 800 - exact.count);
+    assert!(words(&answer).contains(&contradicted) && exact.sentence.contains("f64"), "{answer:#?}");
 }
 
 /// Where the nearest evaluation matches more than one does by accident, but too few to be the cause, it is named, and the

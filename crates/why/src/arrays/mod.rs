@@ -111,7 +111,7 @@ pub struct ObservedArray {
     /// seen is moved by a few ulps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_accident: Option<[usize; 2]>,
-    /// That evaluation.
+    /// That evaluation; beside functions that give other values, the exact one that is closest and that too many contradict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<PossibleGroup>,
     /// Where there are such: that an evaluation explains all elements if literals have another type.
@@ -455,6 +455,7 @@ impl Comparison<'_> {
         };
         let mut groups: Vec<ArrayGroup> =
             found.groups.iter().map(|(group, evidence)| self.group(group, *evidence)).collect();
+        let mut nearest = found.too_few.as_ref().map(|(group, _)| possible(group));
         // Where the exact evaluation is no cause of any, one document must allow them all.
         let left = if found.is_contradicted { (0..self.compared).collect() } else { found.unexplained.clone() };
         if let Some((explained, group)) = self.approximated(approximable, &left) {
@@ -462,6 +463,7 @@ impl Comparison<'_> {
             found.unexplained = left.into_iter().filter(|element| !explained.contains(element)).collect();
             found.too_few = found.too_few.filter(|_| !found.unexplained.is_empty());
             if found.is_contradicted {
+                nearest = found.groups.first().map(|(group, _)| possible(group));
                 groups.clear();
             }
             groups.push(group);
@@ -481,7 +483,7 @@ impl Comparison<'_> {
             chance: least.map_or(1.0, chance_of),
             groups,
             by_accident: found.too_few.as_ref().map(|(group, at_most)| [group.elements.len(), *at_most]),
-            nearest: found.too_few.as_ref().map(|(group, _)| possible(group)),
+            nearest,
             compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),

@@ -134,6 +134,15 @@ impl ArrayAnswer {
                 };
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
+            if let (None, Some(exact)) = (seen.by_accident, &seen.nearest) {
+                let contradicted = grouped(compared - exact.count as u64);
+                let text = format!(
+                    "of exact evaluations, closest, contradicted by {contradicted}, is the one that {}: it gives {}",
+                    exact.sentence,
+                    of(exact.count)
+                );
+                lines.extend(wrap(Role::Faint, &text, 2, COLUMNS));
+            }
             if let Some(example) = &seen.first_unexplained {
                 example.lines(self.verbose, &mut lines);
             }
