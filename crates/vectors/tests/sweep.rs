@@ -108,7 +108,6 @@ fn refusals() {
     let problem = Sweep::create(folder.path(), &other).unwrap_err();
     assert!(problem.ends_with("manifest.json: another sweep is there: `fma.rn.f32`"), "{problem}");
     let mixed = Manifest::new("fma.rn.f32", Some("add.f32"), &["0".to_owned(), "0".to_owned(), "0".to_owned()], 1);
-    let problem = Sweep::create(&folder.path().join("mixed"), &mixed.unwrap()).unwrap_err();
-    assert_eq!(problem, "`add.f32` and `fma.rn.f32` have other operands or results");
+    assert_eq!(mixed.unwrap_err(), "`add.f32` and `fma.rn.f32` have other operands or results");
     assert!(Sweep::open(&folder.path().join("nothing")).unwrap_err().contains("manifest.json"));
 }
