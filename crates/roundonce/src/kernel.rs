@@ -1,5 +1,6 @@
 //! Kernels: a module of any language made ready to run, and what its parameters take.
 
+mod from_ptx;
 mod listing;
 mod machine_code;
 
@@ -10,7 +11,7 @@ use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters};
 use roundonce_ir::flow::{number_parameters, pointer_parameters};
 use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special};
-use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
+use roundonce_isa::{Finding, SmTarget, parse_value};
 
 use crate::bits::read_float;
 use crate::spirv::{self, Assume, Settings, SpecConstant};
@@ -154,7 +155,7 @@ impl Ready {
         let (program, profile, undetermined) = match source {
             Source::Ptx(text) => {
                 let program;
-                (program, target) = ptx_program(text, choice, false)?;
+                (program, target) = from_ptx::program(text, choice, false)?;
                 (program, Profile::NVIDIA, Vec::new())
             }
             Source::SpirvText(text) => {
@@ -198,7 +199,7 @@ impl Ready {
         }
         if let Source::Ptx(text) = source {
             choice.check(source)?;
-            let (program, target) = ptx_program(text, choice, true)?;
+            let (program, target) = from_ptx::program(text, choice, true)?;
             if program.kernels.is_empty() {
                 return Err(Refusal::Usage("there is no kernel in it".to_owned()));
             }
@@ -255,7 +256,7 @@ impl Ready {
     pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
         choice.check(source)?;
         let (module, text) = match source {
-            Source::Ptx(text) => return ptx_each(text, choice),
+            Source::Ptx(text) => return from_ptx::each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
             Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
             Source::Cubin(_) | Source::Listing(_) => return machine_code::each(source, choice),
@@ -331,58 +332,8 @@ fn listed(names: BTreeSet<&str>) -> String {
     names.into_iter().collect::<Vec<_>>().join(" and ")
 }
 
-/// The codes of a wrong spelling, gate or operand.
-const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
-
-fn ptx_module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
-    let ptx::Parsed { module, findings } = ptx::parse(text);
-    match findings.iter().any(|finding| finding.severity == Severity::Error) {
-        true => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
-        false => Ok(module),
-    }
-}
-
 /// From so many bytes of text on a second thread is worth its start.
 pub(crate) const LONG: usize = 1 << 18;
-
-/// What a lowering gives, and beside it all that the assembler rejects.
-fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) -> (T, Vec<Finding>) {
-    let rejected = || {
-        let mut rejected = ptx::check(module, &ptx::Options::default());
-        rejected.retain(|found| found.severity == Severity::Error);
-        rejected
-    };
-    side_by_side(module.text().len(), lower, rejected)
-}
-
-/// A program, unless the assembler rejects a multiply-add of it although the lowering understands it. Where something in it cannot
-/// be run, what the assembler rejects is the reason, and what else cannot be run comes behind.
-fn accepted(program: Result<Program, Vec<Finding>>, mut rejected: Vec<Finding>) -> Result<Program, Refusal> {
-    match program {
-        Ok(program) => {
-            rejected.retain(|found| OF_INSTRUCTIONS.contains(&found.code));
-            if rejected.is_empty() { Ok(program) } else { Err(Refusal::of(rejected, ptx::UNSUPPORTED)) }
-        }
-        // What is malformed has its own reason.
-        Err(findings) if findings.iter().any(|finding| finding.code != ptx::UNSUPPORTED) => {
-            Err(Refusal::of(findings, ptx::UNSUPPORTED))
-        }
-        Err(findings) => {
-            let is_explained = |finding: &Finding| rejected.iter().any(|found| overlap(found, finding));
-            let others: Vec<Finding> = findings.into_iter().filter(|finding| !is_explained(finding)).collect();
-            rejected.extend(others);
-            Err(Refusal::of(rejected, ptx::UNSUPPORTED))
-        }
-    }
-}
-
-fn overlap(one: &Finding, other: &Finding) -> bool {
-    let of = |finding: &Finding| match finding.location {
-        Location::Span { start, end } => Some((start, end)),
-        _ => None,
-    };
-    of(one).zip(of(other)).is_some_and(|(one, other)| one.0 < other.1 && other.0 < one.1)
-}
 
 /// Both, at the same time where the text has so many bytes that it pays.
 pub(crate) fn side_by_side<A: Send, B: Send>(
@@ -391,36 +342,6 @@ pub(crate) fn side_by_side<A: Send, B: Send>(
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     if bytes < LONG { (one(), other()) } else { rayon::join(one, other) }
-}
-
-/// A module's kernels, and its target.
-fn ptx_program(text: &str, choice: &Choice, all: bool) -> Result<(Program, Option<SmTarget>), Refusal> {
-    let module = ptx_module(text)?;
-    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
-    let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
-    if choice.entry.is_none() && names.len() > 1 && !all {
-        return Err(Refusal::Several(names));
-    }
-    let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };
-    let (lowered, rejected) = lowered(&module, || ptx::lower_with(&module, &settings));
-    Ok((accepted(lowered, rejected)?, module.target()))
-}
-
-/// The kernels of a PTX module, each with what is wrong in it.
-fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
-    let module = ptx_module(text)?;
-    let (lowered, rejected) = lowered(&module, || ptx::lower_each(&module, &choice.ptx_settings()));
-    let lowered = lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))?;
-    let each = lowered.into_iter().map(|(function, program)| {
-        let inside = |finding: &&Finding| match finding.location {
-            Location::Span { start, .. } => (function.span.start as usize..function.span.end as usize).contains(&start),
-            _ => true,
-        };
-        let rejected: Vec<Finding> = rejected.iter().filter(inside).cloned().collect();
-        let ready = accepted(program, rejected).map(|program| Ready::of(program, module.target()));
-        (function.name.to_owned(), ready)
-    });
-    Ok(each.collect())
 }
 
 fn spirv_program(

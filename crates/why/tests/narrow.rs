@@ -32,8 +32,10 @@ fn ask_plainly(text: &str, names: &[(&str, Values)], seen: &[u64]) -> ArrayAnswe
     answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap()
 }
 
+/// What becomes of an f32's bits.
+type Way = fn(u64) -> u64;
 /// The two ways in which a bf16 is made of an f32 by integers alone.
-const WAYS: [(&str, fn(u64) -> u64); 2] = [(BF16_AWAY, |bits| (bits + 0x8000) >> 16), (BF16_CUT, |bits| bits >> 16)];
+const WAYS: [(&str, Way); 2] = [(BF16_AWAY, |bits| (bits + 0x8000) >> 16), (BF16_CUT, |bits| bits >> 16)];
 
 #[test]
 fn a_cast_to_bf16() {
