@@ -59,10 +59,10 @@ fn what_is_rejected_is_not_run() {
         ("sm_80", "add.bf16 %h0, %h1, %h2;", "PTX0026"),
         ("sm_107", "add.f32x2.f16x2.f32x2 %q0, %r1, %q2;", "PTX0026"),
         ("sm_90", "mad24.s32.lo %r0, %r1, %r2, %r3;", "PTX0023"),
-        ("sm_90", "fma.rn.relu.sat.f16 %h0, %h1, %h2, %h3;", "PTX0100"),
+        ("sm_90", "fma.rn.relu.sat.f16 %h0, %h1, %h2, %h3;", "PTX0022"),
         ("sm_80", "cvt.rn.f16x2.e4m3x2 %r0, %h1;", "PTX0026"),
         ("sm_100", "cvt.rn.f16x2.e2m3x2 %r0, %h1;", "PTX0026"),
-        ("sm_90", "cvt.rn.e4m3x2.f16x2 %h0, %r1;", "PTX0100"),
+        ("sm_90", "cvt.rn.e4m3x2.f16x2 %h0, %r1;", "PTX0023"),
     ] {
         match read(target, line) {
             Err(Refusal::Findings { findings, .. }) => assert_eq!(findings[0].code, code, "{line}: {}", findings[0]),
