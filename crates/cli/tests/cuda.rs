@@ -36,7 +36,7 @@ fn roundonce(folder: &TempDir, words: &str) -> (Option<i32>, String, String) {
 }
 
 fn arguments() -> String {
-    format!("--block 64 --arg 0=2.3 --arg 1={KERNELS}/x.npy --arg 2={KERNELS}/y.npy --arg 3=64")
+    format!("--block 64 --arg 0=0x40133333 --arg 1={KERNELS}/x.npy --arg 2={KERNELS}/y.npy --arg 3=64")
 }
 
 /// What stands behind `-o` receives a module; the words are kept.

@@ -66,7 +66,8 @@ impl Planted {
 
     fn report(&self, vectors: &[(Vec<u64>, u64, u64)]) -> Report {
         let line = |(operands, _, seen): &(Vec<u64>, u64, u64)| {
-            let words: Vec<String> = operands.iter().chain([seen]).map(|bits| format!("{bits:x}")).collect();
+            let digits = self.format.width() as usize / 4;
+            let words: Vec<String> = operands.iter().chain([seen]).map(|bits| format!("{bits:0digits$x}")).collect();
             words.join(" ") + "\n"
         };
         let text: String = vectors.iter().map(line).collect();

@@ -24,7 +24,7 @@ fn report(spelling: &str, layout: Layout, flags: bool, machine: impl Fn([u64; 3]
     for triple in triples(layout) {
         let [a, b, c] = triple;
         let Verdict { bits, flags: raised } = machine(triple);
-        text.push_str(&format!("{a:x} {b:x} {c:x} {bits:x}"));
+        text.push_str(&format!("{a:08x} {b:08x} {c:08x} {bits:08x}"));
         text.push_str(&if flags { format!(" {raised:02x}\n") } else { "\n".to_owned() });
     }
     verified(text.as_bytes(), &of(spelling))

@@ -162,7 +162,7 @@ impl Deferred {
             Op::Float { operation, .. } if operation.format.width() == 16 => RAW,
             Op::Float { operation, .. } => {
                 let clamps = operation.clamp != Clamp::None;
-                let nan = if clamps || operation.format != Format::F32 { 0 } else { NAN_PENDING | SIGNALLING };
+                let nan = if clamps || operation.format != Format::F32 { 0 } else { NAN_PENDING };
                 nan | match (operation.flush, operation.saturates()) {
                     (true, true) => 0,
                     // Without `DAZ` results are flushed at once, with `FTZ` by the processor.
@@ -179,7 +179,7 @@ impl Deferred {
             }
             // No f16 is a subnormal f32.
             &Op::Convert { to: Scalar::Float(Format::F32), from: Scalar::Float(format), flush, saturate, .. } => {
-                let nan = if saturate { 0 } else { NAN_PENDING };
+                let nan = if saturate { 0 } else { NAN_PENDING | SIGNALLING };
                 nan | if format == Format::F16 || flush { 0 } else { SUBNORMAL }
             }
             &Op::Sign { format: Format::F32, arithmetic: true, flush: false, .. } => {
