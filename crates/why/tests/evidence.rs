@@ -296,7 +296,7 @@ fn matches_say_nothing_where_too_many_contradict() {
     let wide = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let of = |at: usize| {
         let sum = wide(a[at]) * wide(b[at]) + wide(c[at]) * wide(d[at]);
-        u64::from((sum as f32).to_bits()) + u64::from(at % 8 == 0)
+        u64::from((sum as f32).to_bits()) + u64::from(at.is_multiple_of(8))
     };
     let seen: Vec<u64> = (0..800).map(of).collect();
     let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c)), ("d", f32s(&d))];
