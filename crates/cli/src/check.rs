@@ -59,9 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             Err(failure) => failed = worse(failed, failure)?,
         }
     }
-    match failed {
-        Some(failure) if checked.is_empty() => return Err(failure),
-        _ => report::write(arguments.format, &checked)?,
+    if failed.is_none() || !checked.is_empty() {
+        report::write(arguments.format, &checked)?;
     }
     if let Some(failure) = failed {
         return Err(failure);
@@ -75,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     Ok(if bad { Status::Found } else { Status::Done })
 }
 
-/// The worse of two failures, by exit status; the other one is told.
+/// The worse of two failures, by exit status; the other one is printed.
 fn worse(known: Option<Failure>, failure: Failure) -> Result<Option<Failure>, Failure> {
     Ok(Some(match (known, failure) {
         (_, Failure::OutputClosed) => return Err(Failure::OutputClosed),
@@ -119,7 +118,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let mut text = files::text(path, files::read(path)?)?;
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
-        has_hazards(path, arguments, modern::listing_target(&text))?;
+        has_known_hazards(path, arguments, modern::listing_target(&text))?;
     }
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
@@ -161,8 +160,8 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
-/// That `--check-hazards` does not ask for what it does not know: the scheduling of sm_70 and later.
-fn has_hazards(path: &Path, arguments: &Arguments, target: Option<modern::Target>) -> Result<(), Failure> {
+/// That hazards are not asked for where they are not known: of sm_70 and later.
+fn has_known_hazards(path: &Path, arguments: &Arguments, target: Option<modern::Target>) -> Result<(), Failure> {
     match target {
         Some(target) if arguments.check_hazards => {
             let place = path.display();
@@ -195,7 +194,7 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     }
     let bytes = files::read(path)?;
     let target = modern::Cubin::target_of(&bytes);
-    has_hazards(path, arguments, target)?;
+    has_known_hazards(path, arguments, target)?;
     let read = match target {
         Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),

@@ -26,7 +26,6 @@ pub(super) const FLUSH_PENDING: u8 = 2;
 pub(super) const SUBNORMAL: u8 = 4;
 /// Bits that are not a result of arithmetic: none of them may change.
 pub(super) const RAW: u8 = 8;
-
 /// An arithmetic result whose NaN may be a signalling one, as no result of the processor's arithmetic is.
 pub(super) const SIGNALLING: u8 = 16;
 

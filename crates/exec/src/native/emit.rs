@@ -380,12 +380,12 @@ impl Emitter<'_> {
     fn shift(&mut self, code: Code, to: Register, from: Register, count: u32) {
         self.asm.push(Instruction::with3(code, to, from, count));
     }
-    /// A comparison of a vector with a constant into a mask, by the predicate's number.
-    fn compare_with(&mut self, code: Code, to: Register, a: Register, b: Source, predicate: u32) {
+    /// `to = a ∘ b`, of the kind that a number says: a comparison into a mask by its predicate, say.
+    fn op3_immediate(&mut self, code: Code, to: Register, a: Register, b: Source, number: u32) {
         self.asm.push(match b {
-            Source::Register(b) => Instruction::with4(code, to, a, b, predicate),
-            Source::Frame(offset) => Instruction::with4(code, to, a, at(FRAME, offset), predicate),
-            Source::Broadcast(offset) => Instruction::with4(code, to, a, broadcast_at(FRAME, offset), predicate),
+            Source::Register(b) => Instruction::with4(code, to, a, b, number),
+            Source::Frame(offset) => Instruction::with4(code, to, a, at(FRAME, offset), number),
+            Source::Broadcast(offset) => Instruction::with4(code, to, a, broadcast_at(FRAME, offset), number),
         });
     }
 

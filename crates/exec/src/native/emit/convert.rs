@@ -248,7 +248,7 @@ impl Emitter<'_> {
                     self.asm.saturate_integers(D, A, at(FRAME, limit));
                 } else {
                     self.nan_mask(A, K2);
-                    self.compare_with(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K3, A, limit, 0x1d);
+                    self.op3_immediate(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K3, A, limit, 0x1d);
                     for (mask, bound) in [(K2, 0), (K3, 0x7fff_ffff)] {
                         self.merge_constant(D, bound, mask);
                     }
@@ -283,8 +283,8 @@ impl Emitter<'_> {
             (Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
         // 2^31 and 2^32: from there on only integers, so that neither the comparison nor the difference rounds.
         let [half, whole] = [0x4f00_0000, 0x4f80_0000].map(|bits| self.broadcast_constant(bits, Width::B32));
-        self.compare_with(compare, K3, A, whole, 0x1d);
-        self.compare_with(compare, K2, A, half, 0x1d);
+        self.op3_immediate(compare, K3, A, whole, 0x1d);
+        self.op3_immediate(compare, K2, A, half, 0x1d);
         self.op3(Code::EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, A, A, half, Decorators::masked(K2));
         let round = Decorators { rounding: Some(rounding), ..Decorators::default() };
         self.asm.vector(Instruction::with2(Code::EVEX_Vcvtps2dq_zmm_k1z_zmmm512b32_er, D, A), round);

@@ -339,7 +339,7 @@ impl Emitter<'_> {
                     let magnitude = self.broadcast_constant(format.magnitude_mask(), Width::B32);
                     self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, B, x, magnitude, Decorators::default());
                     let infinity = self.broadcast_constant(format.infinity(), Width::B32);
-                    self.compare_with(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, Register::K3, B, infinity, 6);
+                    self.op3_immediate(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, Register::K3, B, infinity, 6);
                     self.canonical_nan(format, to, Register::K3);
                 }
             }

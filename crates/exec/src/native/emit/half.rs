@@ -72,7 +72,7 @@ impl Emitter<'_> {
                 self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, spare, wide, magnitude, Decorators::default());
                 let bound = constant(self, bound);
                 let below = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-                self.compare_with(below, K2, spare, bound, 1);
+                self.op3_immediate(below, K2, spare, bound, 1);
                 let sign = constant(self, Format::F32.sign_mask());
                 self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, wide, wide, sign, Decorators::masked(K2));
             }

@@ -172,7 +172,7 @@ impl Emitter<'_> {
         let compare =
             by(width, Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
         let zero = self.broadcast_constant(0, width);
-        self.compare_with(compare, K2, E, zero, 5);
+        self.op3_immediate(compare, K2, E, zero, 5);
         self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
         Ok(())
     }

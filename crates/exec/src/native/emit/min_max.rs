@@ -1,8 +1,8 @@
 //! Minima and maxima of floats.
 
-use super::super::asm::{Decorators, at, broadcast_at};
+use super::super::asm::Decorators;
 use super::super::deferred::{FLUSH_PENDING, NAN_PENDING, RAW, SIGNALLING, operand_state};
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Source, by};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Source, by};
 use crate::kernel::Machine;
 use crate::scalar::MinMax;
 use iced_x86::{Code, Instruction, Register};
@@ -118,12 +118,13 @@ impl Emitter<'_> {
             }
             let [x, y] = from;
             if op.nan {
-                self.compare_with(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K2, x, Source::Register(y), 3);
+                self.op3_immediate(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K2, x, Source::Register(y), 3);
             }
             let to = self.target(d, part, D);
             // The sign is the result's own.
             let extremum = 4 | u32::from(op.max);
-            self.asm.push(Instruction::with4(Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, to, x, y, extremum));
+            let range = Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+            self.op3_immediate(range, to, x, Source::Register(y), extremum);
             if op.nan {
                 self.canonical_nan(op.format, to, K2);
             } else if !self.defers_nan(d, op) {
@@ -137,14 +138,7 @@ impl Emitter<'_> {
     fn quieted(&mut self, to: Register, x: Register) {
         // Four bits for each class of numbers: itself, or of signalling NaNs the quiet one.
         let table = self.broadcast_constant(0x1111_1121, Width::B32);
-        let code = Code::EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
-        match table {
-            Source::Broadcast(table) => {
-                self.asm.push(Instruction::with4(code, to, x, broadcast_at(FRAME, table), 0));
-            }
-            Source::Frame(table) => self.asm.push(Instruction::with4(code, to, x, at(FRAME, table), 0)),
-            Source::Register(table) => self.asm.push(Instruction::with4(code, to, x, table, 0)),
-        }
+        self.op3_immediate(Code::EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae, to, x, table, 0);
     }
 
     /// B becomes the extremum of A and B, K2 the lanes in which the result is NaN: those with any NaN if `nan`, or with two. By the
@@ -160,13 +154,13 @@ impl Emitter<'_> {
         // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
         for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
             self.op3(and, key, x, magnitude, Decorators::default());
-            self.compare_with(signed, mask, key, infinity, 6);
+            self.op3_immediate(signed, mask, key, infinity, 6);
             self.shift(signs, key, x, lane.bits() - 1);
             self.shift(right, key, key, 1);
             self.op3(xor, key, key, Source::Register(x), Decorators::default());
         }
         // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
-        self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
+        self.op3_immediate(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
         self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
         self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
         self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
@@ -180,7 +174,7 @@ impl Emitter<'_> {
         let compare =
             pick(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae);
         let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
-        let unordered = |emitter: &mut Self, to, a, b| emitter.compare_with(compare, to, a, Source::Register(b), 3);
+        let unordered = |emitter: &mut Self, to, a, b| emitter.op3_immediate(compare, to, a, Source::Register(b), 3);
         if nan {
             unordered(self, K2, A, B);
         } else {

@@ -135,7 +135,7 @@ impl Emitter<'_> {
                 self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(to), to);
             }
             let compare = Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8;
-            self.compare_with(compare, Register::K2, A, Source::Register(wide), 4);
+            self.op3_immediate(compare, Register::K2, A, Source::Register(wide), 4);
             self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
             self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
         }

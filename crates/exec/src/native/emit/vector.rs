@@ -267,7 +267,7 @@ impl Emitter<'_> {
                 Comparand::Float { .. } => emit.source(b, width, part, B)?,
                 _ => emit.canonicalised_source(b, width, part, B)?,
             };
-            emit.compare_with(code, to, x, y, number);
+            emit.op3_immediate(code, to, x, y, number);
             Ok(())
         };
         if self.is_general(d) {
