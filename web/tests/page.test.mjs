@@ -16,10 +16,10 @@ const [folder, command, pictures] = process.argv.slice(2).map((given) => path.re
 const VIEWS = ["bits", "explain", "why", "diff", "check", "forms", "run"];
 const question = (view, params) => `${view}?${new URLSearchParams(params)}`;
 const ARRAYS = question("why", { e: "a*x", n: "a=1.1f x=[1.3, 2.7]:f32", s: "[0x3fb70a3d, 0x403e147b]" });
-const ROOTS = question("why", {
-  e: "1f/sqrt(x)",
-  n: "x=[1.3, 2.7, 3.1, 4.9, 5.3, 6.1, 7.7, 8.9]:f32",
-  s: "[0x3f6086e0, 0x3f1bcbf0, 0x3f1165f3, 0x3ee74c4b, 0x3ede660a, 0x3ecf4d81, 0x3eb88312, 0x3eab9f6f]",
+const SUMS = question("why", {
+  e: "x+y+z",
+  n: "x=[2.9, 9.0, 4.8, 7.7]:f32 y=[4.8, 6.1, 2.2, 6.1]:f32 z=[7.9, 5.2, 6.9, 6.4]:f32",
+  s: "[0x4179999a, 0x41a26666, 0x415e6667, 0x41a1999a]",
 });
 const KERNEL = question("run", { saw: "out=values:f32:0xb4000000,0x28800000,0x7149f2cc,0xc0800001" });
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -143,10 +143,10 @@ async function keyboard() {
     assert.ok(command.startsWith(`roundonce ${verb}`) && command.includes("--saw "), command);
   }
   // What is less plausible stands apart from what is not.
-  await show(page, ROOTS);
+  await show(page, SUMS);
   await page.waitForFunction(() =>
     [...document.querySelectorAll(".seen details")].some(
-      (it) => it.querySelector("summary").textContent === "1 less plausible, which explain the same" && it.querySelector("li").textContent.includes("rsqrt(x), which rounds once"),
+      (it) => it.querySelector("summary").textContent === "1 less plausible, which explain the same" && it.querySelector("li").textContent.includes("compensated summation"),
     ),
   );
   console.log("keyboard, addresses, bits, pictures and squiggles work");
