@@ -2,7 +2,14 @@
 //! smallest normal one; approximate instructions are counted as the interpreter counts them.
 
 use super::{Case, has_native, lowered, random};
+use roundonce_arith::{Format, Profile, Rounding};
 use roundonce_exec::{Arg, Buffer, Engine};
+use roundonce_functions::{Function, approximate};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// More than the relative error of the host's functions.
+const TRUSTED: f64 = 1.0 / (1u64 << 44) as f64;
 
 /// The instructions of f32, of `%f1` and `%f2` to `%f3`.
 fn of_single() -> Vec<String> {
@@ -198,4 +205,52 @@ fn every_significand() {
             Ok(lanes as u64)
         );
     }
+}
+
+/// 2^x of every f32 whose rounding is its own: of those up to 1/2 in magnitude, for what is further from 0 has the same
+/// significand as a power of these, and of those whose results are subnormal. What f64 leaves in doubt is what the interpreter has.
+#[test]
+fn powers_of_two() {
+    if !has_native() {
+        return;
+    }
+    let program = program(&["ex2.approx.f32 %f3, %f1;".to_owned()], "%f", 4);
+    let lanes = 1 << 20;
+    let ranges = [0x3280_0000..0x3f00_0001u32, 0xb280_0000..0xbf00_0001, 0xc2fa_0000..0xc316_8000];
+    let chunks: Vec<u32> = ranges.into_iter().flat_map(|range| range.step_by(lanes)).collect();
+    let in_doubt = AtomicUsize::new(0);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
+            scope.spawn(|| {
+                while let Some(&first) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let numbers: Vec<u32> = (first..).take(lanes).collect();
+                    let expected: Vec<u32> = numbers
+                        .iter()
+                        .map(|&bits| {
+                            let power = f64::from(f32::from_bits(bits)).exp2();
+                            let [low, high] = [1.0 - TRUSTED, 1.0 + TRUSTED].map(|factor| (power * factor) as f32);
+                            if low == high {
+                                return low.to_bits();
+                            }
+                            in_doubt.fetch_add(1, Ordering::Relaxed);
+                            let args = [bits.into(), 0];
+                            let (function, rounding) = (Function::Exp2, Rounding::NearestEven);
+                            approximate(&Profile::NVIDIA, function, Format::F32, rounding, false, args) as u32
+                        })
+                        .collect();
+                    let args = vec![buffer(numbers.clone()), buffer(vec![0; lanes]), buffer(vec![0; lanes])];
+                    let case = Case::line(&program, "k0", lanes as u32 / 128, 128, args);
+                    for &engine in Engine::native() {
+                        let (result, _) = case.run(engine, 1);
+                        let result = result.unwrap().buffers.pop().flatten().unwrap();
+                        let mut pairs = numbers.iter().zip(result.words().iter().zip(&expected));
+                        let wrong = pairs.find(|(_, (got, expected))| got != expected);
+                        assert_eq!(wrong, None, "{engine:?}");
+                    }
+                }
+            });
+        }
+    });
+    assert!((200..2000).contains(&in_doubt.into_inner()));
 }

@@ -2,7 +2,7 @@
 
 use super::super::asm::{Label, at};
 use super::lanes::Index;
-use super::{EmitResult, Emitter, FRAME, Part, RAX, RCX};
+use super::{E, EmitResult, Emitter, FRAME, Part, RAX, RCX, xmm};
 use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Width};
@@ -25,6 +25,16 @@ pub(super) enum LaneAccess {
     /// Something that uses RCX, or no register at all.
     WithRcx,
     Alone,
+}
+
+/// Where a lane's index is taken from. Loads from the frame wait for the stores before them, whose addresses are indices too: so
+/// each lane would wait for the one before.
+#[derive(Clone, Copy)]
+enum IndexFrom {
+    /// Two lanes of a vector at a time, or one.
+    Pairs(Register),
+    Lanes(Register),
+    Frame(i64),
 }
 
 impl Emitter<'_> {
@@ -76,24 +86,39 @@ impl Emitter<'_> {
             LaneAccess::WithRcx => (None, false),
             LaneAccess::Alone => (None, true),
         };
-        let in_registers = self.machine() == Machine::Avx2 && places.width == Width::B32 && has_rcx;
-        let spilled = if in_registers { 0 } else { self.spill(&indices) };
+        let from = match (self.machine(), places.width) {
+            (Machine::Avx2 | Machine::Avx512, Width::B32) if has_rcx => IndexFrom::Pairs(indices[0].register),
+            (Machine::Avx512, Width::B32) => IndexFrom::Lanes(indices[0].register),
+            _ => IndexFrom::Frame(self.spill(&indices)),
+        };
         let start = self.first_lane_of(width, part);
         for lane in 0..self.lanes_of(width) {
-            // What is computed for two lanes is not jumped over.
+            // What is computed for more lanes than one is not jumped over.
             let mut index = RDX;
-            if in_registers && lane % 2 == 0 {
-                self.asm.lane_pair(RDX, indices[0].register, lane / 2);
-                self.asm.rr(Code::Movsxd_r64_rm32, RCX, Register::EDX);
-                index = RCX;
-            } else if in_registers {
-                self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RDX, 32));
+            match from {
+                IndexFrom::Pairs(vector) if lane % 2 == 0 => {
+                    self.lane_pair(vector, lane / 2);
+                    self.asm.rr(Code::Movsxd_r64_rm32, RCX, Register::EDX);
+                    index = RCX;
+                }
+                IndexFrom::Pairs(_) => self.asm.push(Instruction::with2(Code::Sar_rm64_imm8, RDX, 32)),
+                IndexFrom::Lanes(vector) => {
+                    let quarter = self.quarter(vector, lane / 4, lane % 4 == 0);
+                    let extract = Code::EVEX_Vpextrd_rm32_xmm_imm8;
+                    self.asm.push(Instruction::with3(extract, Register::EDX, quarter, lane as u32 % 4));
+                }
+                IndexFrom::Frame(_) => {}
             }
             let next = self.skip_inactive(start + lane);
-            if !in_registers {
-                let (lane, wide) = (lane as i64, indices[0].wide);
-                let from = at(FRAME, spilled + lane * if wide { 8 } else { 4 });
-                self.asm.rm(if wide { Code::Mov_r64_rm64 } else { Code::Movsxd_r64_rm32 }, RDX, from);
+            match from {
+                IndexFrom::Pairs(_) => {}
+                IndexFrom::Lanes(_) => self.asm.rr(Code::Movsxd_r64_rm32, RDX, Register::EDX),
+                IndexFrom::Frame(spilled) if indices[0].wide => {
+                    self.asm.rm(Code::Mov_r64_rm64, RDX, at(FRAME, spilled + 8 * lane as i64))
+                }
+                IndexFrom::Frame(spilled) => {
+                    self.asm.rm(Code::Movsxd_r64_rm32, RDX, at(FRAME, spilled + 4 * lane as i64))
+                }
             }
             access(
                 self,
@@ -106,6 +131,28 @@ impl Emitter<'_> {
             }
         }
         Ok(())
+    }
+    /// RDX becomes two lanes of 32 bits of a vector, by the number of the pair: all pairs in order. Uses E.
+    fn lane_pair(&mut self, from: Register, pair: usize) {
+        if self.machine() == Machine::Avx2 {
+            return self.asm.lane_pair(RDX, from, pair);
+        }
+        let quarter = self.quarter(from, pair / 2, pair % 2 == 0);
+        self.asm.push(match pair % 2 {
+            0 => Instruction::with2(Code::EVEX_Vmovq_rm64_xmm, RDX, quarter),
+            _ => Instruction::with3(Code::EVEX_Vpextrq_rm64_xmm_imm8, RDX, quarter, 1u32),
+        });
+    }
+    /// The register that has a quarter of a vector of 512 bits, from its first use on: all quarters in order. Uses E.
+    fn quarter(&mut self, from: Register, quarter: usize, is_first_use: bool) -> Register {
+        if quarter == 0 {
+            return xmm(from);
+        }
+        if is_first_use {
+            let code = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
+            self.asm.push(Instruction::with3(code, xmm(E), from, quarter as u32));
+        }
+        xmm(E)
     }
     /// Writes a part's addresses or indices to the frame.
     fn spill(&mut self, indices: &[Index]) -> i64 {
