@@ -349,12 +349,13 @@ impl Interpreter<'_> {
         let size = self.config.block;
         instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile * lanes % threads) as u64));
         let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
+        let mut axes = LaunchConfig::axes(self.config.grid, self.first_block);
         for block in 0..self.blocks {
-            let axes = LaunchConfig::axes(self.config.grid, self.first_block + block as u64);
             let of_block = shared + (block * self.shared_words * 4) as u64;
             for tile in block * threads / lanes..(block + 1) * threads / lanes {
                 instance.set_block(tile, axes, of_block);
             }
+            axes = LaunchConfig::next_axes(self.config.grid, axes);
         }
         let mut next = 0;
         while let Some((reg, value)) = instance.code.input(next) {

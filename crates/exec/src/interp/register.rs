@@ -2,7 +2,7 @@
 
 use crate::kernel::LANES;
 use roundonce_arith::batch::Source;
-use roundonce_ir::{Operand, Reg, Width};
+use roundonce_ir::{Kernel, Operand, Reg, Width};
 
 /// The lanes of a register, aligned to a cache line.
 #[derive(Clone, Debug)]
@@ -204,16 +204,14 @@ impl<T: Lane> View<'_, T> {
 }
 
 impl<T: Lane> RegisterFile<T> {
-    pub(crate) fn reset(&mut self, registers: usize) {
-        for register in &mut self.registers {
-            if let Some(column) = register.column.take() {
-                self.pool.push(column);
-            }
-            register.shape = LaneShape::Uniform;
-            register.value = T::default();
-        }
+    fn resize(&mut self, registers: usize) {
         let empty = || Register { shape: LaneShape::Uniform, value: T::default(), rows: Vec::new(), column: None };
         self.registers.resize_with(registers, empty);
+    }
+    fn clear(&mut self, register: usize) {
+        let register = &mut self.registers[register];
+        self.pool.extend(register.column.take());
+        (register.shape, register.value) = (LaneShape::Uniform, T::default());
     }
     #[inline(always)]
     pub(crate) fn view(&self, operand: Operand) -> View<'_, T> {
@@ -440,11 +438,16 @@ impl RegisterFiles {
             AnyColumn::B64(column) => self.b64.release(column),
         }
     }
-    pub(crate) fn reset(&mut self, registers: usize) {
-        self.preds.reset(registers);
-        self.b16.reset(registers);
-        self.b32.reset(registers);
-        self.b64.reset(registers);
+    /// All registers of a kernel become zero.
+    pub(crate) fn reset(&mut self, kernel: &Kernel) {
+        let registers = kernel.registers.len();
+        self.preds.resize(registers);
+        self.b16.resize(registers);
+        self.b32.resize(registers);
+        self.b64.resize(registers);
+        for (index, width) in kernel.registers.iter().enumerate() {
+            with_lane!(*width, T => T::file_mut(self).clear(index));
+        }
     }
     /// One lane of an operand of a width, as bits.
     pub(crate) fn lane(&self, operand: Operand, width: Width, lane: usize, geometry: Geometry) -> u64 {

@@ -34,7 +34,7 @@ impl<'a> Interpreter<'a> {
         (self.batch, self.first_block, self.blocks) = (batch, first, blocks);
         // Native code does not write the registers of lanes that it takes to their end.
         if std::mem::take(&mut self.registers_dirty) || self.files.is_empty() {
-            self.files.reset(self.code.kernel.registers.len());
+            self.files.reset(self.code.kernel);
         }
         self.shared.clear();
         self.shared.resize(self.shared_words * blocks, 0);

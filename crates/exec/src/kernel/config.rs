@@ -105,4 +105,12 @@ impl LaunchConfig {
         let (x, y) = (size[0].max(1) as u64, size[1].max(1) as u64);
         [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
     }
+    /// The coordinates behind some, without a division.
+    pub(crate) fn next_axes(size: [u32; 3], [x, y, z]: [u32; 3]) -> [u32; 3] {
+        match (x + 1 < size[0], y + 1 < size[1]) {
+            (true, _) => [x + 1, y, z],
+            (false, true) => [0, y + 1, z],
+            (false, false) => [0, 0, z.wrapping_add(1)],
+        }
+    }
 }
