@@ -29,14 +29,14 @@ pub use module::{first_version, targets};
 pub(crate) use names::is_special;
 pub(crate) use signature::plain as plain_modifiers;
 
-use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
+use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Space, Span, Statement, Variable};
 use crate::conversions::is_conversion;
 use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
 use crate::scopes::{Map, labels_by_scope};
 use gate::Gated;
 use roundonce_isa::{Finding, Form, Location, SmTarget, Version};
-use scope::{Entity, Names};
+use scope::{Entity, Holds, Names};
 use signature::BySignature;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -189,9 +189,12 @@ impl<'m, 'a> Check<'m, 'a> {
         self.undeclared.clear();
         self.cta_group = None;
         self.scopes.enter();
-        for list in [function.returns, function.parameters] {
+        for (list, holds) in [(function.returns, Holds::Result), (function.parameters, Holds::Argument)] {
             for variable in self.module.variables(list) {
                 self.variable(variable);
+                if variable.space == Space::Param {
+                    self.scopes.declare(variable.name, Entity::Variable(Space::Param, holds));
+                }
             }
         }
         // A label may be used before it stands.

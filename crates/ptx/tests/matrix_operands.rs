@@ -151,3 +151,40 @@ fn comparisons_of_halves_in_s16() {
     }
     judge("sm_90", "7.8", &[("set.neu.s16.bf16 %h0,%h1,%h1;".to_owned(), &[])]);
 }
+
+/// The constant that says whether `wgmma` adds d is a bit.
+#[test]
+fn whether_d_is_added() {
+    let halves =
+        |scale: &str| format!("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {F},%q0,%q1,{scale},1,1,0,0;");
+    let sparse = |scale: &str| format!("wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {A},%q0,%q1,%r1,0,{scale};");
+    for scale in ["0", "1"] {
+        judge("sm_90a", "8.5", &[(halves(scale), &[]), (sparse(scale), &[])]);
+    }
+    for scale in ["5", "-1", "2"] {
+        judge("sm_90a", "8.5", &[(halves(scale), &["PTX0030"]), (sparse(scale), &["PTX0030"])]);
+    }
+}
+
+/// The operation on bits stands before the sum, wherever they are.
+#[test]
+fn order_of_bits() {
+    let (two, one) = ("{%r1,%r2}", "{%r3}");
+    let line = |spelling: &str| format!("{spelling} {two},{one},{one},{two};");
+    let taken = [
+        "mma.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32.xor.popc",
+        "mma.xor.sync.aligned.row.col.m8n8k128.s32.popc.b1.b1.s32",
+        "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+    ];
+    for spelling in taken {
+        judge("sm_90", "8.5", &[(line(spelling), &[])]);
+    }
+    let refused = [
+        "mma.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32.popc.xor",
+        "mma.popc.sync.aligned.row.col.m8n8k128.s32.xor.b1.b1.s32",
+        "wmma.mma.popc.and.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+    ];
+    for spelling in refused {
+        judge("sm_90", "8.5", &[(line(spelling), &["PTX0021"])]);
+    }
+}

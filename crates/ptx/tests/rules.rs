@@ -259,3 +259,25 @@ fn a_narrow_address_is_refused_where_addresses_are_wide() {
         assert_eq!(codes(".address_size 64", body), [""; 0], "{body}");
     }
 }
+
+/// A function reads its parameters and writes its results, as ptxas 12.9 and 13.5 have it.
+#[test]
+fn parameters_have_a_direction() {
+    let codes = |head: &str, line: &str| -> Vec<&str> {
+        let text = format!(".version 8.3\n.target sm_90\n{head} {{ .reg .b32 %r<3>; {line} ret; }}\n");
+        check_text(&text, &Options::default()).into_iter().map(|finding| finding.code).collect()
+    };
+    let function = ".func (.param .u32 q) f(.param .u32 p)";
+    let refused = ["st.param.u32 [p], %r1;", "st.param::func.u32 [p+4], %r1;", "ld.param.u32 %r1, [q];"];
+    for line in refused {
+        assert_eq!(codes(function, line), ["PTX0030"], "{line}");
+    }
+    assert_eq!(codes(".entry k(.param .u32 p)", refused[0]), ["PTX0030"]);
+    let taken = [
+        "ld.param.u32 %r1, [p]; st.param.u32 [q], %r1;",
+        ".param .b32 z; st.param.b32 [z], %r1; ld.param.b32 %r1, [z];",
+    ];
+    for line in taken {
+        assert!(codes(function, line).is_empty(), "{line}");
+    }
+}

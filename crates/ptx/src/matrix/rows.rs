@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 pub(crate) enum Class {
     Layout,
     Type,
+    /// `.xor.popc`: the operation on bits, then the sum.
+    Bits,
     Other,
 }
 
@@ -18,6 +20,7 @@ impl Class {
     pub(crate) fn of(word: &str) -> Class {
         match word {
             ".row" | ".col" => Class::Layout,
+            ".xor" | ".and" | ".popc" => Class::Bits,
             _ if is_type(word) || matches!(word, ".ue4m3" | ".b8x16" | ".b6x16_p32" | ".b4x16_p64") => Class::Type,
             _ => Class::Other,
         }
@@ -107,7 +110,7 @@ pub(crate) fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize
     let mut left = vec![true; written.len()];
     let (mut number, mut fitting, mut misfit) = (0, 0, None);
     for slot in &row.slots {
-        // A type or a layout is the next one; other words stand anywhere.
+        // A word that keeps its order is the next one of its class; others stand anywhere.
         let next = (0..left.len()).find(|&at| {
             let (word, class) = written[at];
             left[at] && class == slot.class && (class != Class::Other || slot.has(word))

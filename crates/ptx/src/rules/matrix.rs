@@ -46,7 +46,7 @@ fn registers(kind: &str) -> &'static [&'static str] {
         "h" => &[".b32", ".f16x2"],
         "b" | "B" => &[".b32"],
         "q" => &[".b64", ".u64", ".s64"],
-        "p" => &[".pred"],
+        "p" | "P" => &[".pred"],
         "t" | "n" | "U" => &[".b32", ".u32", ".s32"],
         "c" | "C" => &[".b16", ".u16", ".s16"],
         _ => &[".b32", ".f32", ".u32", ".s32", ".f16x2"],
@@ -165,7 +165,7 @@ impl<'a> Check<'_, 'a> {
         name: &'static str,
         space: Option<&str>,
     ) {
-        let is_constant = matches!(kind, "p" | "q" | "t" | "n" | "C" | "+") || kind.starts_with('#');
+        let is_constant = matches!(kind, "p" | "P" | "q" | "t" | "n" | "C" | "+") || kind.starts_with('#');
         let immediate = if is_constant { Immediate::Integer } else { Immediate::None };
         let wanted = Wanted::plain(name, registers(kind), immediate, INSTRUCTIONS);
         match (count, kind) {
@@ -176,10 +176,14 @@ impl<'a> Check<'_, 'a> {
             (None, "m" | "c" | "C") if matches!(operand.kind, OperandKind::Vector(_)) => {
                 self.vector(operand, &wanted, 1)
             }
-            (None, "p") if matches!(operand.kind, OperandKind::Unary(Unary::Not, _)) => self.declared_in(operand),
+            (None, "p" | "P") if matches!(operand.kind, OperandKind::Unary(Unary::Not, _)) => self.declared_in(operand),
             (None, "+") => {
                 self.constant_place(operand, &wanted);
                 self.limit(operand, &wanted, |value| matches!(value, 1 | -1), "1 or -1");
+            }
+            (None, "P") => {
+                self.source(operand, &wanted);
+                self.limit(operand, &wanted, |value| matches!(value, 0 | 1), "0 or 1");
             }
             (None, "#") => self.constant_place(operand, &wanted),
             (None, "#+") => {
@@ -316,7 +320,7 @@ impl<'a> Check<'_, 'a> {
         let is_right = kind == "X"
             || match entity {
                 Some(Entity::Register { ty, lanes: 1 }) => registers(kind).contains(&ty),
-                Some(Entity::Variable(_)) => kind == "U",
+                Some(Entity::Variable(..)) => kind == "U",
                 _ => false,
             };
         if !is_right {

@@ -333,7 +333,7 @@ impl<'a> Check<'_, 'a> {
             // The assembler takes a function's address for a number of any type; as a result it does not.
             Entity::Function if !is_destination => {}
             entity => {
-                let help = if matches!(entity, Entity::Variable(_)) { "load it into a register first" } else { "" };
+                let help = if matches!(entity, Entity::Variable(..)) { "load it into a register first" } else { "" };
                 self.refuse(code, operand, wanted, &format!("the {} `{name}`", entity.noun()), help);
             }
         }

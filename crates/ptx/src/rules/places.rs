@@ -2,7 +2,7 @@
 
 use super::names::{self, is_special};
 use super::operands::{Immediate, Wanted};
-use super::scope::Entity;
+use super::scope::{Entity, Holds};
 use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
 use crate::ast::{Instruction, Operand, OperandKind, Operands, Space, Unary};
@@ -109,6 +109,7 @@ impl<'a> Check<'_, 'a> {
                 }
                 PlaceKind::Address => {
                     self.address_place(operand, &wanted, space, space.is_none_or(|space| space == ".global"));
+                    self.parameter_place(instruction, operand);
                 }
                 PlaceKind::AddressIn(space) => self.address_place(operand, &wanted, Some(space), false),
                 PlaceKind::Constant => {
@@ -239,12 +240,12 @@ impl<'a> Check<'_, 'a> {
 
     /// Whether a name is of something with an address.
     fn is_symbol(&self, name: &str) -> bool {
-        matches!(self.scopes.find(name), Some(Entity::Variable(_) | Entity::Function))
+        matches!(self.scopes.find(name), Some(Entity::Variable(..) | Entity::Function))
     }
 
     /// That a variable lives in the state space that is written.
     fn in_space(&mut self, operand: &Operand<'a>, name: Option<&str>, written: Option<&str>, wanted: &Wanted) {
-        let Some(Entity::Variable(space)) = name.and_then(|name| self.scopes.find(name)) else { return };
+        let Some(Entity::Variable(space, _)) = name.and_then(|name| self.scopes.find(name)) else { return };
         let lives = space.text();
         let (Some(lives), Some(written)) = (space_name(lives), written) else { return };
         if lives != written {
@@ -411,7 +412,7 @@ impl<'a> Check<'_, 'a> {
                 }
             }
             // As ptxas 12.9 and 13.5 have it.
-            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)))) if space.is_none() => {
+            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)), _)) if space.is_none() => {
                 let (name, lives) = (name.unwrap_or_default(), lives.text());
                 let found = format!("`{name}`, which lives in `{lives}`, without a state space");
                 self.refuse(
@@ -432,6 +433,20 @@ impl<'a> Check<'_, 'a> {
             }
             _ => {}
         }
+    }
+
+    /// That a function's argument is not written, and its result not read.
+    fn parameter_place(&mut self, instruction: &Instruction<'a>, operand: &Operand<'a>) {
+        let OperandKind::Address(items) = operand.kind else { return };
+        let Some(name) = self.address_base(items).and_then(Operand::name) else { return };
+        let Some(Entity::Variable(Space::Param, holds)) = self.scopes.find(name) else { return };
+        let (what, expected) = match (instruction.opcode, holds) {
+            ("st", Holds::Argument) => ("a parameter", "its results and the arguments of a call are written"),
+            ("ld", Holds::Result) => ("a result", "its parameters and the results of a call are read"),
+            _ => return,
+        };
+        let message = format!("`{name}` is {what} of its function: expected another variable: {expected}");
+        self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
     }
 
     pub(super) fn constant_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {

@@ -14,18 +14,26 @@ pub(super) enum Entity<'a> {
         lanes: u8,
     },
     /// Anything with an address, and where it lives.
-    Variable(Space),
+    Variable(Space, Holds),
     /// A kernel or function.
     Function,
     /// A label.
     Label,
 }
 
+/// What a variable in memory is to its function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Holds {
+    Argument,
+    Result,
+    Anything,
+}
+
 impl Entity<'_> {
     pub(super) fn noun(self) -> &'static str {
         match self {
             Entity::Register { .. } => "register",
-            Entity::Variable(_) => "variable in memory",
+            Entity::Variable(..) => "variable in memory",
             Entity::Function => "function",
             Entity::Label => "label",
         }
@@ -55,7 +63,7 @@ impl<'a> Names<'a> {
     pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> bool {
         let entity = match variable.space {
             Space::Reg => Entity::Register { ty: variable.ty, lanes: variable.lanes },
-            space => Entity::Variable(space),
+            space => Entity::Variable(space, Holds::Anything),
         };
         let Some(count) = variable.count else {
             let again = self.declare(variable.name, entity);

@@ -238,12 +238,7 @@ pub fn translate_expression(
     let noted = |answer| Ok(Noted { answer, notes });
     let unsupported = |what: String| NoAnswer::Unsupported(format!("`{text}`: {what}"));
     if matches!(to, Language::Ptx | Language::Cuda) {
-        let way = spelled(&evaluation, to, profile);
-        let mut way =
-            way.ok_or_else(|| unsupported(format!("{} has no instruction for an operation of it", to.name())))?;
-        if to == Language::Ptx {
-            way.needs = ptx_needs(&way.code, target).map_err(unsupported)?;
-        }
+        let way = spelled(&evaluation, to, target, profile).map_err(unsupported)?;
         return noted(answer(text, to, vec![way], None));
     }
     let expression = steps(&expr, &evaluation, &names).map_err(unsupported)?;
@@ -280,7 +275,7 @@ pub fn translate_expression(
 
 /// The version and the machine that lines of PTX need: those of the line that needs the latest. `Err` names the first line that
 /// the machine asked for has not.
-fn ptx_needs(code: &[String], target: Option<SmTarget>) -> Result<Vec<String>, String> {
+fn ptx_needs(code: &[&String], target: Option<SmTarget>) -> Result<String, String> {
     let (mut version, mut machine) = (Version(1, 0), SmTarget::from(10));
     for line in code {
         let name = line.split(' ').next().unwrap_or_default();
@@ -298,7 +293,7 @@ fn ptx_needs(code: &[String], target: Option<SmTarget>) -> Result<Vec<String>, S
         machine = if first.number > machine.number { first } else { machine };
     }
     version = version.max(ptx::first_version(machine).unwrap_or(version));
-    Ok(vec![format!("PTX {version}, {machine}")])
+    Ok(format!("PTX {version}, {machine}"))
 }
 
 /// The first machine that has an instruction outside of the family: a conversion, a sign, a quotient or a root.
@@ -333,8 +328,13 @@ fn first_target(line: &str) -> SmTarget {
 const NOT_ON_TARGET: &str = "PTX0026";
 
 /// In PTX or CUDA C++, as `why` writes an evaluation.
-fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<Way> {
+fn spelled(evaluation: &Evaluation, to: Language, target: Option<SmTarget>, profile: &Profile) -> Result<Way, String> {
     let spelling = spell(evaluation, profile);
+    // What else C++ has, the headers compute without the instruction.
+    let is_of_machine =
+        |line: &&String| to == Language::Ptx || line.starts_with("fma.rn.f16") || line.starts_with("fma.rn.bf16");
+    let taken: Vec<&String> = spelling.ptx.iter().filter(is_of_machine).collect();
+    let needs = if taken.is_empty() { Vec::new() } else { vec![ptx_needs(&taken, target)?] };
     let formats: Vec<Format> = evaluation.plan.ops.iter().map(|op| op.format).collect();
     let mut way = Way {
         spelling: String::new(),
@@ -342,7 +342,7 @@ fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<W
         code: spelling.ptx,
         around: Vec::new(),
         flags: Vec::new(),
-        needs: Vec::new(),
+        needs,
         open: Vec::new(),
         assumes: Vec::new(),
     };
@@ -364,7 +364,10 @@ fn spelled(evaluation: &Evaluation, to: Language, profile: &Profile) -> Option<W
         way.around = used.map(|(_, header)| format!("#include <{header}>")).collect();
         way.flags.extend(formats.contains(&Format::F32).then(|| "-ftz=false".to_owned()));
     }
-    (!way.code.is_empty()).then_some(way)
+    match way.code.is_empty() {
+        true => Err(format!("{} has no instruction for an operation of it", to.name())),
+        false => Ok(way),
+    }
 }
 
 /// An evaluation's operations.

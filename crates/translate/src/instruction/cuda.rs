@@ -34,8 +34,9 @@ fn include(format: Format, text: &mut Text) {
     }
 }
 
-/// The intrinsic that a recipe is.
-fn intrinsic(recipe: &Recipe) -> Option<(String, &'static str)> {
+/// The intrinsic that a recipe is, and whether it takes the machine that the instruction does: others are computed by the header with
+/// the same bits on machines without it.
+fn intrinsic(recipe: &Recipe) -> Option<(String, bool)> {
     let Operation { op, format, rounding, flush, fmz, clamp, oob, .. } = recipe.operation;
     if !recipe.operation.is_uniform() || recipe.operation.negate_product || fmz || oob || recipe.condition_codes {
         return None;
@@ -55,21 +56,21 @@ fn intrinsic(recipe: &Recipe) -> Option<(String, &'static str)> {
     };
     let nearest = rounding == Rounding::NearestEven;
     let found = match (format, recipe.components, clamp) {
-        (Format::F32, 1, Clamp::None) if name == "fma" => (format!("__fmaf_{direction}"), ""),
-        (Format::F32, 1, Clamp::None) => (format!("__f{name}_{direction}"), ""),
+        (Format::F32, 1, Clamp::None) if name == "fma" => (format!("__fmaf_{direction}"), false),
+        (Format::F32, 1, Clamp::None) => (format!("__f{name}_{direction}"), false),
         (Format::F64, 1, Clamp::None) if flush => return None,
-        (Format::F64, 1, Clamp::None) if name == "fma" => (format!("__fma_{direction}"), ""),
-        (Format::F64, 1, Clamp::None) => (format!("__d{name}_{direction}"), ""),
-        (Format::F32, 2, Clamp::None) if nearest && name != "sub" => (format!("__f{name}2_rn"), "sm_100 and later"),
+        (Format::F64, 1, Clamp::None) if name == "fma" => (format!("__fma_{direction}"), false),
+        (Format::F64, 1, Clamp::None) => (format!("__d{name}_{direction}"), false),
+        (Format::F32, 2, Clamp::None) if nearest && name != "sub" => (format!("__f{name}2_rn"), true),
         // The half intrinsics are without .ftz, whatever the options of nvcc.
         (Format::F16 | Format::BF16, 1 | 2, clamp) if nearest && !flush => {
             let two = if recipe.components == 2 { "2" } else { "" };
             match (name, clamp) {
-                ("fma", Clamp::None) => (format!("__hfma{two}"), ""),
-                ("fma", Clamp::Relu) => (format!("__hfma{two}_relu"), ""),
-                ("fma", Clamp::Unit) if format == Format::F16 => (format!("__hfma{two}_sat"), ""),
-                (name, Clamp::Unit) if format == Format::F16 => (format!("__h{name}{two}_sat"), ""),
-                (name, Clamp::None) => (format!("__h{name}{two}_rn"), ""),
+                ("fma", Clamp::None) => (format!("__hfma{two}"), true),
+                ("fma", Clamp::Relu) => (format!("__hfma{two}_relu"), true),
+                ("fma", Clamp::Unit) if format == Format::F16 => (format!("__hfma{two}_sat"), true),
+                (name, Clamp::Unit) if format == Format::F16 => (format!("__h{name}{two}_sat"), false),
+                (name, Clamp::None) => (format!("__h{name}{two}_rn"), false),
                 _ => return None,
             }
         }
@@ -127,11 +128,12 @@ impl Writer for Cuda<'_> {
 
     fn cores(&self, recipe: &Recipe, names: &Names) -> Vec<Core> {
         let operation = &recipe.operation;
-        let written = intrinsic(recipe).and_then(|(spelling, needs)| {
+        let inline = self.inline_ptx(recipe, names);
+        let written = intrinsic(recipe).and_then(|(spelling, is_of_machine)| {
             let ty = type_name(operation.format, recipe.components)?;
             let mut text = Text::default();
             include(operation.format, &mut text);
-            text.needs.extend((!needs.is_empty()).then(|| needs.to_owned()));
+            text.gate = inline.as_ref().and_then(|core| core.text.gate).filter(|_| is_of_machine);
             if operation.format == Format::F32 {
                 text.flags.push(format!("-ftz={}", operation.flush));
             }
@@ -139,7 +141,7 @@ impl Writer for Cuda<'_> {
             text.code.push(format!("{ty} {} = {spelling}({operands});", names.result));
             Some(Core { spelling, text })
         });
-        written.into_iter().chain(self.inline_ptx(recipe, names)).collect()
+        written.into_iter().chain(inline).collect()
     }
 
     fn converted(&self, from: Format, to: Format, operand: &str, _: &str, text: &mut Text) -> Option<String> {
