@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Make warnings, or notes and warnings, count as errors
     #[arg(long, value_parser = ["warnings", "notes"], value_name = "LEVEL")]
     deny: Option<String>,
-    /// PTX and SPIR-V: list every place where the bits are left open, with the smallest input that shows it and the edit
+    /// PTX and SPIR-V: list every place where the bits are left open, with the smallest input found that shows it and the edit
     /// that settles it
     #[arg(long)]
     determinacy: bool,

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
+use roundonce_functions::Function;
 use roundonce_isa::{convert, parse_number};
 
+use crate::call::Call;
 use crate::expr::{Expr, ExprError, common, parse_typed};
-use crate::parse::{Statements, parse_statements};
+use crate::parse::{Statements, parse_in};
 
 /// A language whose rules give literals their types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -77,6 +79,22 @@ impl Language {
         }
     }
 
+    /// Whether it divides integers to an integer.
+    pub(crate) const fn cuts_quotients(self) -> bool {
+        matches!(self, Language::C | Language::Cuda | Language::Glsl | Language::Wgsl)
+    }
+    pub(crate) const fn is_python(self) -> bool {
+        matches!(self, Language::Numpy | Language::Torch | Language::Jax)
+    }
+    /// The type of a function of literals without a type alone, such as `sqrt(2)`; `None` if it takes that of what stands beside it.
+    const fn of_literals(self) -> Option<Format> {
+        match self {
+            Language::C | Language::Cuda | Language::Julia | Language::Numpy => Some(Format::F64),
+            Language::Glsl => Some(Format::F32),
+            Language::Torch | Language::Jax | Language::Wgsl => None,
+        }
+    }
+
     /// The type of a literal that stands beside none that has one.
     const fn alone(self) -> Format {
         match self {
@@ -130,7 +148,8 @@ pub(crate) fn is_untyped(text: &str) -> bool {
     !text.contains(':') && !is_bits && !is_ptx && !is_suffixed() && parse_number(Format::F64, text).is_some()
 }
 
-fn is_integer(text: &str) -> bool {
+/// Whether a literal is an integer without a type.
+pub(crate) fn is_integer(text: &str) -> bool {
     text.trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -220,47 +239,69 @@ impl LiteralTypes {
     /// As [`crate::parse_expr`].
     pub fn parse_statements(&self, text: &str, names: &BTreeMap<String, Literal>) -> Result<Statements, ExprError> {
         let values = names.iter().map(|(name, literal)| (name.clone(), literal.value)).collect();
-        let read = parse_statements(text, &values)?;
+        let read = parse_in(text, &values, self.language)?;
         let leaf = |value: Typed, written: &str| match names.get(written) {
             Some(literal) => *literal,
             None => self.read(written).unwrap_or(Literal::typed(value, true)),
         };
         let alone = self.beside([]);
-        let named = read.named.into_iter().map(|(name, expr)| (name, typed(expr, alone, &leaf))).collect();
-        Ok(Statements { named, result: typed(read.result, alone, &leaf) })
+        let typing = Typing { leaf: &leaf, of_literals: self.language.and_then(Language::of_literals) };
+        let named = read.named.into_iter().map(|(name, expr)| (name, typing.typed(expr, alone))).collect();
+        Ok(Statements { named, result: typing.typed(read.result, alone) })
     }
 }
 
-/// The type of an expression, if something in it has one.
-fn strong(expr: &Expr, leaf: &dyn Fn(Typed, &str) -> Literal) -> Option<Format> {
-    let meet = |a: Option<Format>, b: Option<Format>| match (a, b) {
-        (Some(a), Some(b)) => Some(common(a, b)),
-        (one, other) => one.or(other),
-    };
-    match expr {
-        Expr::Value(value, written) => {
-            let literal = leaf(*value, written);
-            (!literal.is_weak).then_some(literal.value.format)
+/// What gives the parts of an expression their types.
+struct Typing<'a> {
+    leaf: &'a dyn Fn(Typed, &str) -> Literal,
+    /// Of a function of literals alone.
+    of_literals: Option<Format>,
+}
+
+impl Typing<'_> {
+    /// The type of an expression, if something in it has one.
+    fn strong(&self, expr: &Expr) -> Option<Format> {
+        let meet = |a: Option<Format>, b: Option<Format>| match (a, b) {
+            (Some(a), Some(b)) => Some(common(a, b)),
+            (one, other) => one.or(other),
+        };
+        match expr {
+            Expr::Value(value, written) => {
+                let literal = (self.leaf)(*value, written);
+                (!literal.is_weak).then_some(literal.value.format)
+            }
+            Expr::Round(Some(format), _) => Some(*format),
+            _ => {
+                let of_parts = expr.parts().into_iter().fold(None, |known, part| meet(known, self.strong(part)));
+                of_parts.or(self.of_literals.filter(|_| is_of_literals(expr)))
+            }
         }
-        Expr::Round(Some(format), _) => Some(*format),
-        _ => expr.parts().into_iter().fold(None, |known, part| meet(known, strong(part, leaf))),
+    }
+
+    /// The expression with every leaf of its type; `beside` is that of what stands beside it.
+    fn typed(&self, expr: Expr, beside: Format) -> Expr {
+        let own = self.strong(&expr).unwrap_or(beside);
+        match expr {
+            Expr::Value(value, written) => {
+                let Literal { value, is_weak, .. } = (self.leaf)(value, &written);
+                let bits = convert(value.format, own, Rounding::NearestEven, value.bits).0;
+                Expr::Value(if is_weak { Typed { format: own, bits } } else { value }, written)
+            }
+            Expr::Round(Some(format), inner) => match self.typed(*inner, format) {
+                // A cast to the type that it has already.
+                inner if inner.format() == format => inner,
+                inner => Expr::Round(Some(format), Box::new(inner)),
+            },
+            _ => expr.map_parts(|part| self.typed(part, own)),
+        }
     }
 }
 
-/// The expression with every leaf of its type; `beside` is that of what stands beside it.
-fn typed(expr: Expr, beside: Format, leaf: &dyn Fn(Typed, &str) -> Literal) -> Expr {
-    let own = strong(&expr, leaf).unwrap_or(beside);
+/// Whether it is a function of literals, such as `sqrt(2)`.
+fn is_of_literals(expr: &Expr) -> bool {
+    let is_literal = |part: &Expr| matches!(part, Expr::Value(_, written) if is_untyped(written));
     match expr {
-        Expr::Value(value, written) => {
-            let Literal { value, is_weak, .. } = leaf(value, &written);
-            let bits = convert(value.format, own, Rounding::NearestEven, value.bits).0;
-            Expr::Value(if is_weak { Typed { format: own, bits } } else { value }, written)
-        }
-        Expr::Round(Some(format), inner) => match typed(*inner, format, leaf) {
-            // A cast to the type that it has already.
-            inner if inner.format() == format => inner,
-            inner => Expr::Round(Some(format), Box::new(inner)),
-        },
-        _ => expr.map_parts(|part| typed(part, own, leaf)),
+        Expr::Call(Call::Function(function), parts) => *function != Function::Divide && parts.iter().all(is_literal),
+        _ => false,
     }
 }

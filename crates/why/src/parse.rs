@@ -11,6 +11,7 @@ use roundonce_isa::convert;
 use crate::arrays::is_reduction;
 use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
+use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
 use crate::vocabulary::{Meaning, is_integer_type, is_keyword, meaning, type_of};
 
@@ -48,8 +49,17 @@ pub fn parse_expr(text: &str, names: &BTreeMap<String, Typed>) -> Result<Expr, E
 /// # Errors
 /// As [`parse_expr`].
 pub fn parse_statements(text: &str, names: &BTreeMap<String, Typed>) -> Result<Statements, ExprError> {
-    let tokens = tokens(text)?;
-    let mut parser = Parser { tokens, at: 0, end: text.len(), names, named: BTreeMap::new(), depth: 0, operations: 0 };
+    parse_in(text, names, None)
+}
+
+/// The same as a language has it.
+pub(crate) fn parse_in(
+    text: &str,
+    names: &BTreeMap<String, Typed>,
+    language: Option<Language>,
+) -> Result<Statements, ExprError> {
+    let (tokens, named) = (tokens(text)?, BTreeMap::new());
+    let mut parser = Parser { tokens, at: 0, end: text.len(), names, named, language, depth: 0, operations: 0 };
     let mut result = None;
     while parser.skip_separators() {
         result = Some(parser.statement()?);
@@ -79,6 +89,16 @@ pub fn names_in(text: &str) -> BTreeSet<String> {
     names
 }
 
+/// Whether an operand is an integer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    No,
+    /// A literal, or made of such.
+    Literal,
+    /// What is cast to one, or made of such.
+    Cast,
+}
+
 struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
@@ -86,6 +106,7 @@ struct Parser<'a> {
     end: usize,
     names: &'a BTreeMap<String, Typed>,
     named: BTreeMap<String, Expr>,
+    language: Option<Language>,
     depth: usize,
     operations: usize,
 }
@@ -155,7 +176,7 @@ impl<'a> Parser<'a> {
             }
             _ => None,
         };
-        let mut value = self.comparison()?;
+        let (mut value, _) = self.comparison()?;
         if let Some((name, mark)) = operator {
             if mark != "=" {
                 let left = self.value_of(name, place)?;
@@ -193,46 +214,72 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn comparison(&mut self) -> Result<Expr, ExprError> {
-        let left = self.sum()?;
+    fn comparison(&mut self) -> Result<(Expr, Whole), ExprError> {
+        let (left, whole) = self.sum()?;
         for (sign, relation) in Relation::SIGNS {
             if self.take(sign) {
                 self.count(1)?;
-                return Ok(Expr::Call(Call::Compare(relation), vec![left, self.sum()?]));
+                return Ok((Expr::Call(Call::Compare(relation), vec![left, self.sum()?.0]), Whole::No));
             }
         }
-        Ok(left)
+        Ok((left, whole))
     }
 
-    fn sum(&mut self) -> Result<Expr, ExprError> {
-        let mut left = self.product()?;
+    fn sum(&mut self) -> Result<(Expr, Whole), ExprError> {
+        let (mut left, mut whole) = self.product()?;
         loop {
+            let at = self.place();
             let is_sum = self.take("+");
             if !is_sum && !self.take("-") {
-                return Ok(left);
+                return Ok((left, whole));
             }
             self.count(1)?;
-            let (a, b) = (Box::new(left), Box::new(self.product()?));
+            let (right, other) = self.product()?;
+            whole = self.whole(at, [whole, other], false)?;
+            let (a, b) = (Box::new(left), Box::new(right));
             left = if is_sum { Expr::Add(a, b) } else { Expr::Sub(a, b) };
         }
     }
 
-    fn product(&mut self) -> Result<Expr, ExprError> {
-        let mut left = self.factor()?;
+    fn product(&mut self) -> Result<(Expr, Whole), ExprError> {
+        let (mut left, mut whole) = self.factor()?;
         loop {
-            if self.take("*") {
-                self.count(1)?;
-                left = Expr::Mul(Box::new(left), Box::new(self.factor()?));
-            } else if self.take("/") {
-                self.count(1)?;
-                left = Expr::Call(Call::Function(Function::Divide), vec![left, self.factor()?]);
-            } else {
-                return Ok(left);
+            let at = self.place();
+            let is_product = self.take("*");
+            if !is_product && !self.take("/") {
+                return Ok((left, whole));
+            }
+            self.count(1)?;
+            let (right, other) = self.factor()?;
+            whole = self.whole(at, [whole, other], !is_product)?;
+            left = match is_product {
+                true => Expr::Mul(Box::new(left), Box::new(right)),
+                false => Expr::Call(Call::Function(Function::Divide), vec![left, right]),
+            };
+        }
+    }
+
+    /// Whether the result of an operation at a place is an integer. Integers are not computed, nor is what a language makes of
+    /// the quotient of two literals if that is no fraction.
+    fn whole(&self, at: usize, operands: [Whole; 2], divides: bool) -> Result<Whole, ExprError> {
+        let language = self.language.filter(|language| language.cuts_quotients());
+        match (operands, language) {
+            ([Whole::No, _] | [_, Whole::No], _) => Ok(Whole::No),
+            ([Whole::Literal, Whole::Literal], Some(language)) if divides => {
+                let name = language.name();
+                let message =
+                    format!("{name} cuts the quotient of two integers, which is not computed: write a point, `1.0`");
+                Err(ExprError { at, message })
+            }
+            ([Whole::Literal, Whole::Literal], _) => Ok(if divides { Whole::No } else { Whole::Literal }),
+            _ => {
+                let message = "arithmetic of integers is not computed: expected a float, such as `(float)`, beside one";
+                Err(ExprError { at, message: message.to_owned() })
             }
         }
     }
 
-    fn factor(&mut self) -> Result<Expr, ExprError> {
+    fn factor(&mut self) -> Result<(Expr, Whole), ExprError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(ExprError {
@@ -245,9 +292,10 @@ impl<'a> Parser<'a> {
         factor
     }
 
-    fn factor_within(&mut self) -> Result<Expr, ExprError> {
+    fn factor_within(&mut self) -> Result<(Expr, Whole), ExprError> {
         if self.take("-") {
-            return Ok(Expr::Neg(Box::new(self.factor()?)));
+            let (inner, whole) = self.factor()?;
+            return Ok((Expr::Neg(Box::new(inner)), whole));
         }
         if self.take("+") {
             return self.factor();
@@ -259,22 +307,22 @@ impl<'a> Parser<'a> {
         {
             self.at += 3;
             self.count(1)?;
-            let inner = self.factor()?;
+            let (inner, _) = self.factor()?;
             return Ok(match type_of(name) {
-                Some(format) => Expr::Round(Some(format), Box::new(inner)),
-                None => Expr::Call(Call::Trunc, vec![inner]),
+                Some(format) => (Expr::Round(Some(format), Box::new(inner)), Whole::No),
+                None => (Expr::Call(Call::Trunc, vec![inner]), Whole::Cast),
             });
         }
-        let base = self.primary()?;
+        let (base, whole) = self.primary()?;
         if !self.take("**") {
-            return Ok(base);
+            return Ok((base, whole));
         }
-        let power = self.factor()?;
+        let (power, _) = self.factor()?;
         self.count(1 + base.operations())?;
-        Ok(raised(base, power))
+        Ok((raised(base, power), Whole::No))
     }
 
-    fn primary(&mut self) -> Result<Expr, ExprError> {
+    fn primary(&mut self) -> Result<(Expr, Whole), ExprError> {
         let at = self.place();
         match self.kind() {
             Some(Kind::Mark("(")) => {
@@ -285,20 +333,27 @@ impl<'a> Parser<'a> {
             }
             Some(Kind::Name(name)) => {
                 self.at += 1;
-                if self.kind() == Some(Kind::Mark("(")) { self.call(name, at) } else { self.value_of(name, at) }
+                match self.kind() {
+                    Some(Kind::Mark("(")) => self.call(name, at),
+                    _ => Ok((self.value_of(name, at)?, Whole::No)),
+                }
             }
             Some(Kind::Number(literal)) => {
                 let (value, _) = parse_typed(literal).map_err(|message| ExprError { at, message })?;
                 self.at += 1;
-                Ok(Expr::Value(value, literal.to_owned()))
+                let whole = if is_integer(literal) { Whole::Literal } else { Whole::No };
+                Ok((Expr::Value(value, literal.to_owned()), whole))
             }
             Some(Kind::Mark("^")) => Err(self.error("`**` or pow(x, y) for a power")),
             _ => Err(self.error("a name, a number, a function, `-` or `(`")),
         }
     }
 
-    fn call(&mut self, name: &str, at: usize) -> Result<Expr, ExprError> {
-        let Some(meaning) = meaning(name) else {
+    fn call(&mut self, name: &str, at: usize) -> Result<(Expr, Whole), ExprError> {
+        // Python's is a double.
+        let is_python = self.language.is_some_and(Language::is_python);
+        let meaning = if is_python && name == "float" { Some(Meaning::Cast(Format::F64)) } else { meaning(name) };
+        let Some(meaning) = meaning else {
             if is_reduction(name) {
                 let message =
                     format!("`{name}` is of an array: expected one among the values, such as a.npy or [1f, 2f]");
@@ -317,7 +372,7 @@ impl<'a> Parser<'a> {
             if !operands.is_empty() {
                 self.expect(",")?;
             }
-            operands.push(self.sum()?);
+            operands.push(self.sum()?.0);
         }
         self.expect(")")?;
         self.count(1)?;
@@ -330,7 +385,8 @@ impl<'a> Parser<'a> {
             let message = format!("`{name}` takes {arity} operands, found {}", operands.len());
             return Err(ExprError { at, message });
         }
-        Ok(match meaning {
+        let whole = if is_integer_type(name) { Whole::Cast } else { Whole::No };
+        let expr = match meaning {
             Meaning::Built(built) => {
                 let built = built.build(&operands);
                 self.count(built.operations())?;
@@ -338,7 +394,8 @@ impl<'a> Parser<'a> {
             }
             Meaning::Call(call) => Expr::Call(call, operands),
             Meaning::Cast(format) => Expr::Round(Some(format), Box::new(operands.swap_remove(0))),
-        })
+        };
+        Ok((expr, whole))
     }
 }
 

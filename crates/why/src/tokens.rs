@@ -20,6 +20,22 @@ pub(crate) struct Token<'t> {
     pub(crate) at: usize,
 }
 
+impl Token<'_> {
+    fn ends_operand(&self) -> bool {
+        matches!(self.kind, Kind::Number(_) | Kind::Name(_) | Kind::Mark(")"))
+    }
+}
+
+/// Whether what stands behind `//` may go on with an expression: a comment is of several words, as a rule.
+fn may_be_divisor(text: &str) -> bool {
+    let is_word = |token: &Token| matches!(token.kind, Kind::Number(_) | Kind::Name(_));
+    let text = text.split("//").next().unwrap_or_default();
+    tokens(text).is_ok_and(|tokens| {
+        tokens.first().is_some_and(|first| is_word(first) || matches!(first.kind, Kind::Mark("(" | "-")))
+            && !tokens.windows(2).any(|pair| is_word(&pair[0]) && is_word(&pair[1]))
+    })
+}
+
 /// Two characters before one.
 static MARKS: [&str; 22] = [
     "**", "+=", "-=", "*=", "/=", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%",
@@ -43,7 +59,14 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
         } else if first.is_whitespace() {
             first.len_utf8()
         } else if rest.starts_with("//") || first == '#' {
-            rest.find('\n').unwrap_or(rest.len())
+            let length = rest.find('\n').unwrap_or(rest.len());
+            let is_behind_operand = tokens.last().is_some_and(Token::ends_operand);
+            if first == '/' && is_behind_operand && may_be_divisor(&rest[2..length]) {
+                let message = "`//` divides and rounds down in Python, which is not computed, and begins a comment elsewhere: \
+                               write floor(a / b), or leave the comment out";
+                return Err(ExprError { at, message: message.to_owned() });
+            }
+            length
         } else if first.is_alphabetic() || first == '_' {
             let length = name_length(rest);
             push(Kind::Name(&rest[..length]), length)

@@ -8,7 +8,8 @@ use roundonce_oracle::generate::SplitMix64;
 use roundonce_oracle::rational::{judge, number};
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Answer, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr, parse_statements,
+    Answer, Language, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
+    parse_statements,
 };
 
 /// The significand and the exponent of a positive normal f32.
@@ -202,6 +203,9 @@ fn lines_of_other_languages_are_read() {
         ("clamp(a, b, c)", "min(max(a, b), c)"),
         ("const float t = a * b; t -= c; return t / a;", "(f32(a * b) - c) / a"),
         ("x = 1.5f\nx * a  # a comment", "1.5f * a"),
+        ("a * b; // twice", "a * b"),
+        ("a * b // the product of both", "a * b"),
+        ("(float)(int)a * 2", "f32(trunc(a)) * 2"),
         ("a * x[i] + m[2, k]", "a * x[i] + m[2, k]"),
         ("(int)(a * 100)", "trunc(a * 100)"),
         ("a / b >= c - 1", "a / b >= c - 1"),
@@ -217,6 +221,10 @@ fn lines_of_other_languages_are_read() {
         ("exp(a, b)", 0, "`exp` takes 1 operands, found 2"),
         ("a ^ 2", 2, "found `^`"),
         ("t + 1", 0, "`t` has no value"),
+        ("a//b + 1f", 1, "`//` divides and rounds down in Python"),
+        ("a // b", 2, "`//` divides and rounds down in Python"),
+        ("(int)a + 1", 7, "arithmetic of integers is not computed"),
+        ("int(a) * (2 - int(b))", 12, "arithmetic of integers is not computed"),
         ("t = a; t +", 10, "found the end"),
         ("", 0, "expected an expression"),
     ] {
@@ -225,6 +233,32 @@ fn lines_of_other_languages_are_read() {
     }
     let doubled = format!("t = a; {} t", "t = t * t; ".repeat(40));
     assert!(parse_expr(&doubled, &names([0; 3])).unwrap_err().message.contains("operations"));
+}
+
+/// What languages make of integers and of functions of literals.
+#[test]
+fn types_by_language() {
+    let read = |language: &str, text: &str| {
+        let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ..LiteralTypes::default() };
+        let names = BTreeMap::from([("x".to_owned(), types.read("1.5f").unwrap())]);
+        types.parse_expr(text, &names).map(|expr| expr.format()).map_err(|error| error.message)
+    };
+    for language in ["c", "cuda", "glsl", "wgsl"] {
+        let refused = read(language, "x * (1 / 2)").unwrap_err();
+        assert_eq!(
+            refused,
+            format!("{language} cuts the quotient of two integers, which is not computed: write a point, `1.0`")
+        );
+        assert!(read(language, "x * (1 * 2 - 3) / 2").is_ok());
+    }
+    assert_eq!(read("numpy", "x * (1 / 2)"), Ok(Format::F32));
+    for (language, format) in
+        [("c", Format::F64), ("julia", Format::F64), ("glsl", Format::F32), ("torch", Format::F32)]
+    {
+        assert_eq!(read(language, "sqrt(2) * x"), Ok(format), "{language}");
+    }
+    assert_eq!((read("numpy", "np.sqrt(2) * x"), read("numpy", "np.sqrt(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
+    assert_eq!((read("numpy", "float(x) * 0.1"), read("cuda", "float(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
 }
 
 /// What a statement names is computed once: it is fused in every place or in none.

@@ -365,7 +365,7 @@ fn spelled(evaluation: &Evaluation, to: Language, target: Option<SmTarget>, prof
         way.flags.extend(formats.contains(&Format::F32).then(|| "-ftz=false".to_owned()));
     }
     match way.code.is_empty() {
-        true => Err(format!("{} has no instruction for an operation of it", to.name())),
+        true => Err(format!("an operation of it is not written in {}", to.name())),
         false => Ok(way),
     }
 }
@@ -378,7 +378,7 @@ fn steps(expr: &Expr, evaluation: &Evaluation, names: &BTreeMap<String, Literal>
         let OpKind::Arith(kind) = op.kind else {
             let name = expr.first_call().map_or("a conversion", |call| call.name());
             return Err(format!(
-                "`{name}` is written in PTX and CUDA C++ alone; elsewhere sums, products, fma and signs are"
+                "`{name}` is not written in this language; sums, products, fma and signs are"
             ));
         };
         let mut operation = roundonce_arith::Operation::new(kind, op.format, roundonce_arith::Rounding::NearestEven);
