@@ -377,9 +377,7 @@ fn steps(expr: &Expr, evaluation: &Evaluation, names: &BTreeMap<String, Literal>
     for op in &plan.ops {
         let OpKind::Arith(kind) = op.kind else {
             let name = expr.first_call().map_or("a conversion", |call| call.name());
-            return Err(format!(
-                "`{name}` is not written in this language; sums, products, fma and signs are"
-            ));
+            return Err(format!("`{name}` is not written in this language; sums, products, fma and signs are"));
         };
         let mut operation = roundonce_arith::Operation::new(kind, op.format, roundonce_arith::Rounding::NearestEven);
         (operation.negate_product, operation.negate_addend) = (op.negate_product, op.negate_addend);

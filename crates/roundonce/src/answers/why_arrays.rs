@@ -129,7 +129,10 @@ fn with_other_types(
 ) {
     let mut known: Vec<Question> = Vec::new();
     for (types, option) in types.others() {
-        let is_left = |answered: &ObservedArray| answered.unexplained > 0 && answered.other_types.is_none();
+        // Several evaluations for parts of an array may be one with other types.
+        let is_left = |answered: &ObservedArray| {
+            (answered.unexplained > 0 || answered.groups.len() > 1) && answered.other_types.is_none()
+        };
         if !answer.seen.iter().any(is_left) {
             return;
         }
@@ -138,7 +141,9 @@ fn with_other_types(
         };
         for (answered, seen) in answer.seen.iter_mut().zip(seen).filter(|(answered, _)| is_left(answered)) {
             let found = answer_to(&question, std::slice::from_ref(seen));
-            let explained = found.into_iter().flat_map(|found| found.seen).find(|seen| seen.unexplained == 0);
+            let is_whole =
+                |seen: &ObservedArray| seen.unexplained == 0 && (answered.unexplained > 0 || seen.groups.len() == 1);
+            let explained = found.into_iter().flat_map(|found| found.seen).find(is_whole);
             answered.other_types = explained.and_then(|seen| {
                 let sentence = seen.groups.first()?.sentence.clone();
                 Some(OtherTypes { option: option.clone(), sentence, is_weak: seen.outcome == Outcome::Consistent })
