@@ -152,6 +152,18 @@ pub fn too_large(limit: usize) -> (String, &'static str) {
     (what, "let it call less, or raise the limit: `--limit-instructions`")
 }
 
+/// How large the kernels of a module may be together where each may have so many operations and blocks: calls are inlined in each, so that
+/// they grow with the product of kernels and functions, and a text of so many bytes has few operations that are no call's.
+pub const fn largest_module(largest_kernel: usize, bytes: usize) -> usize {
+    largest_kernel.saturating_mul(2).saturating_add(bytes / 8)
+}
+
+/// As [`too_large`] of the kernels of a module.
+pub fn too_large_together(limit: usize) -> (String, &'static str) {
+    let what = format!("kernels of more than {limit} operations and blocks together, their calls inlined,");
+    (what, "name one of them, `--entry`, or raise the limit: `--limit-instructions`")
+}
+
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Width {

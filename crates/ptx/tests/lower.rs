@@ -1,6 +1,6 @@
 //! Real modules become programs.
 
-use roundonce_ptx::{Settings, lower, lower_with, parse};
+use roundonce_ptx::{Settings, lower, lower_each, lower_with, parse};
 
 /// Every module of tests/kernels.
 #[test]
@@ -55,4 +55,30 @@ fn targets_of_jumps_count() {
     assert!(lowered(10).is_ok());
     let refused = lowered(100).unwrap_err();
     assert!(refused.contains("more than 2000 operations and blocks"), "{refused}");
+}
+
+/// Kernels that call a chain of functions each have its operations: all of them are refused where they have too many together, and any
+/// one of them is not.
+#[test]
+fn kernels_are_bounded_together() {
+    let mut text = ".version 8.0\n.target sm_80\n.address_size 64\n.func f0() { ret; }\n".to_owned();
+    for number in 1..60 {
+        text += &format!(
+            ".func f{number}() {{ .reg .f32 %f<3>; fma.rn.f32 %f1, %f2, %f2, %f2; call f{}; ret; }}\n",
+            number - 1
+        );
+    }
+    for number in 0..60 {
+        text += &format!(".entry k{number}() {{ call f59; ret; }}\n");
+    }
+    let parsed = parse(&text);
+    let settings = Settings { largest_kernel: 1_000, ..Settings::default() };
+    let refused = lower_with(&parsed.module, &settings).unwrap_err();
+    let is_named =
+        |message: &str| message.contains("operations and blocks together, their calls inlined, cannot be run");
+    assert!(refused.len() == 1 && is_named(&refused[0].message), "{refused:?}");
+    let each = lower_each(&parsed.module, &settings).unwrap();
+    assert!(each.len() == 60 && each.iter().all(|(_, kernel)| is_named(&kernel.as_ref().unwrap_err()[0].message)));
+    assert!(lower_with(&parsed.module, &Settings { entry: Some("k7"), ..settings }).is_ok());
+    assert!(lower_with(&parsed.module, &Settings { largest_kernel: 10_000, ..settings }).is_ok());
 }

@@ -44,6 +44,7 @@ use routine::{Routine, Site};
 use statement::Spelled;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use analysis::lower_for_analysis;
 
@@ -106,7 +107,12 @@ pub fn lower_with(module: &Module, settings: &Settings<'_>) -> core::result::Res
         return Err(findings);
     }
     let chosen = kernels(module).filter(|function| settings.entry.is_none_or(|name| name == function.name));
-    for lowered in lowering.kernels(chosen.collect()) {
+    let chosen: Vec<_> = chosen.collect();
+    let lowered = lowering.kernels(&chosen);
+    if let Some(first) = chosen.first().filter(|_| lowering.are_too_large()) {
+        return Err(vec![lowering.together(first)]);
+    }
+    for lowered in lowered {
         match lowered {
             Ok(kernel) => lowering.program.kernels.push(kernel),
             Err(found) => findings.extend(found),
@@ -131,7 +137,7 @@ pub fn lower_each<'m, 'a>(
         return Err(findings);
     }
     let functions: Vec<_> = kernels(module).collect();
-    let lowered = lowering.kernels(functions.clone());
+    let lowered = lowering.kernels(&functions);
     let each = functions.into_iter().zip(lowered).map(|(function, lowered)| {
         let program = |kernel| Program { kernels: vec![kernel], ..lowering.program.clone() };
         (function, lowered.and_then(|kernel| verified(program(kernel), &lowering.lines)))
@@ -218,6 +224,8 @@ struct Lowering<'m, 'a> {
     /// What `.file` gives each index.
     files: HashMap<u32, &'a str>,
     settings: Settings<'m>,
+    /// Operations and blocks of the kernels that are made already.
+    size: AtomicUsize,
     /// Variables that the runtime makes, where the module needs them: the heap, what a grid's barrier counts in.
     heap: Option<u32>,
     grid_workspace: Option<u32>,
@@ -323,21 +331,29 @@ const LONG: usize = 1 << 18;
 
 impl<'m, 'a> Lowering<'m, 'a> {
     /// The kernels of functions, on all threads where the module is long.
-    fn kernels(&self, functions: Vec<&'m Function<'a>>) -> Vec<core::result::Result<Kernel, Vec<Finding>>> {
-        if self.module.text().len() < LONG {
-            return functions.into_iter().map(|function| self.kernel(function)).collect();
+    fn kernels(&self, functions: &[&'m Function<'a>]) -> Vec<core::result::Result<Kernel, Vec<Finding>>> {
+        let kernels: Vec<_> = if self.module.text().len() < LONG {
+            functions.iter().map(|function| self.kernel(function)).collect()
+        } else {
+            functions.par_iter().map(|function| self.kernel(function)).collect()
+        };
+        // All of them, whichever was made last.
+        if self.are_too_large() {
+            functions.iter().map(|function| Err(vec![self.together(function)])).collect()
+        } else {
+            kernels
         }
-        functions.into_par_iter().map(|function| self.kernel(function)).collect()
     }
 
     /// The kernel of a function.
     fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
         let mut body = Body::new(self, function, Purpose::Run);
         let result = body.entry(function).and_then(|()| body.routines()).and_then(|()| body.finish_routines());
+        self.size.fetch_add(body.size, Ordering::Relaxed);
         if let Err(finding) = result {
             body.findings.push(finding);
         }
-        if !body.findings.is_empty() {
+        if body.too_large || !body.findings.is_empty() {
             body.findings.append(&mut body.unsupported);
             return Err(body.findings);
         }

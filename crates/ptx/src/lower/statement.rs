@@ -11,6 +11,7 @@ use roundonce_ir::{Guard, Op, Operand, Reg, Width, too_large};
 use roundonce_isa::{Finding, Recipe};
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// More are not collected.
 const MOST_FINDINGS: usize = 20;
@@ -196,6 +197,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (what, help) = too_large(largest);
             self.findings.push(self.unsupported(what).help(help));
         }
+        // The kernels' owner says so of all.
+        let together = self.lowering.size.load(Ordering::Relaxed).saturating_add(self.size);
+        self.too_large |= together > self.lowering.largest_module();
         self.too_large
     }
 
