@@ -108,3 +108,33 @@ fn edits_of_entry_points() {
         assert_eq!(of.collect::<Vec<_>>(), vec![edits; entries]);
     }
 }
+
+/// Entry points that call a chain of functions each have its operations: all are refused where they have too many together.
+#[test]
+fn entries_are_bounded_together() {
+    let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n".to_owned();
+    let lines = |from: &dyn Fn(usize) -> String, count: usize| (0..count).map(from).collect::<String>();
+    text += &lines(&|at| format!("OpEntryPoint GLCompute %k{at} \"k{at}\"\n"), 60);
+    text += &lines(&|at| format!("OpExecutionMode %k{at} LocalSize 1 1 1\n"), 60);
+    text += "%void = OpTypeVoid\n%type = OpTypeFunction %void\n%float = OpTypeFloat 32\n%one = OpConstant %float 1\n";
+    let function = |name: String, called: Option<String>| {
+        let call = called.map_or(String::new(), |called| format!("%c{name} = OpFunctionCall %void %{called}\n"));
+        format!(
+            "%{name} = OpFunction %void None %type\n%l{name} = OpLabel\n%s{name} = OpFAdd %float %one %one\n{call}OpReturn\nOpFunctionEnd\n"
+        )
+    };
+    text += &lines(&|at| function(format!("f{at}"), at.checked_sub(1).map(|before| format!("f{before}"))), 60);
+    text += &lines(&|at| function(format!("k{at}"), Some("f59".to_owned())), 60);
+    let module = assemble_module(&text, None).unwrap();
+    let each = |largest_kernel| {
+        let settings = Settings { largest_kernel, ..Settings::default() };
+        lower_each(&module, Some(&text), &settings).unwrap()
+    };
+    let refused = each(200);
+    let is_named =
+        |message: &str| message.contains("operations and blocks together, their calls inlined, cannot be run");
+    assert!(
+        refused.len() == 60 && refused.iter().all(|(_, kernel)| is_named(&kernel.as_ref().unwrap_err()[0].message))
+    );
+    assert!(each(100_000).iter().all(|(_, kernel)| kernel.is_ok()));
+}

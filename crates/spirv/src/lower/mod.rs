@@ -40,7 +40,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use roundonce_arith::{NanRule, OperandIndex as NanOperand, Profile, Rounding};
-use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Program, Reg, SourceLoc, Terminator};
+use roundonce_ir::{
+    Block, Instruction as Step, Kernel, Operand, Program, Reg, SourceLoc, Terminator, largest_module,
+    too_large_together,
+};
 use roundonce_isa::Finding;
 use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
@@ -168,13 +171,27 @@ pub fn lower_each(
             *known = entry;
         }
     }
-    let each = lowering.facts.entry_points.iter().map(|entry| {
+    let limit = largest_module(settings.largest_kernel, 4 * module.words().len());
+    let (mut size, mut each) = (0, Vec::new());
+    for entry in &lowering.facts.entry_points {
         let entry = by_name[entry.name.as_str()];
         let lowered =
             if entry.runs() { lowering.kernel(entry, &source) } else { Err(vec![lowering.wrong_model(entry)]) };
-        (entry.name.clone(), lowered)
-    });
-    Ok(each.collect())
+        let blocks = lowered.iter().flat_map(|lowered| &lowered.program.kernels).flat_map(|kernel| &kernel.blocks);
+        size += blocks.map(|block| 1 + block.instructions.len()).sum::<usize>();
+        if size > limit {
+            // All of them.
+            let (what, help) = too_large_together(limit);
+            let refused = |entry: &EntryPoint| {
+                let place = module.location(entry.instruction.word);
+                let finding = Finding::error(UNSUPPORTED, place, format!("{what} cannot be run")).help(help);
+                (entry.name.clone(), Err(vec![finding]))
+            };
+            return Ok(lowering.facts.entry_points.iter().map(refused).collect());
+        }
+        each.push((entry.name.clone(), lowered));
+    }
+    Ok(each)
 }
 
 /// The name of an entry point and what [`lower_each`] made of it.
