@@ -11,7 +11,7 @@ use std::ops::Range;
 use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::{Candidate, Kernel, Op, Position, SourceLoc, candidates, fuse, unrolled_candidates};
 use roundonce_isa::{Finding, LineIndex, Location};
-use roundonce_sass::{CompiledKernel, CompiledModule, CompiledOperation};
+use roundonce_sass::{CompiledKernel, CompiledModule, CompiledOperation, CompiledSource};
 use serde::Serialize;
 
 use crate::kernel::{Choice, Ready, Source};
@@ -125,19 +125,20 @@ impl Compiled {
         let sums = open_sums(kernel);
         if module.kernels.iter().all(|section| !section.has_lines()) {
             let section = &module.kernels[own];
-            if sums.len().saturating_mul(section.operations.len()) > MAX_COMPARISONS {
+            let shapes = Shapes::of(kernel);
+            let few = sums.len().saturating_mul(section.operations.len()) <= MAX_COMPARISONS;
+            let Some(claims) = shapes.claims(section).filter(|_| few) else {
                 return Err(
                     "the code is too much to be searched, and the cubin does not say which line of the PTX its \
                      instructions come from: make it with `ptxas -lineinfo`, or `nvcc -lineinfo`"
                         .to_owned(),
                 );
-            }
+            };
             compiled.by_lines = false;
-            let shapes = Shapes::of(kernel);
             for sum in sums {
                 let candidates: Vec<&Candidate> =
                     sum.products.iter().filter(|(_, unrolled)| !unrolled).map(|(candidate, _)| candidate).collect();
-                let places = shapes.places(&candidates, sum.format(), section).into_iter();
+                let places = shapes.places(&candidates, sum.format(), (section, &claims)).into_iter();
                 let places = places.map(|(product, address)| (product, (section.name.clone(), address)));
                 compiled.sum(&sum, &places.collect::<Vec<_>>());
             }
@@ -349,7 +350,8 @@ impl OpenSum<'_> {
         let line = |(_, position): &(usize, Position)| line_of(self.kernel, *position);
         let mut possible: Vec<(usize, Position)> = products().collect();
         if possible.len() > 1
-            && let Some(addend) = operation.sources[2].map(|addend| &section.operations[addend])
+            && let CompiledSource::Operation(addend) = operation.sources[2]
+            && let addend = &section.operations[addend]
             && addend.op == ArithOp::Mul
         {
             possible.retain(|product| Some(line(product)) != addend.line);

@@ -42,6 +42,20 @@ fn what_became_of_each_product() {
     assert!(!compiled(&text(), "plain.cubin").unwrap().by_lines);
 }
 
+/// A sum that is kept apart beside a multiply-add that PTX has itself and those of a quotient, without lines: stores write no
+/// register, and what has an operand of its own is not the sum. nvdisasm 13.5 of the code: `FMUL R11, R6, R6; STG; FFMA R13, R0, R7, R9;
+/// FADD R9, R8, R11`.
+#[test]
+fn a_multiply_add_of_ptx_is_no_sum_that_is_left_open() {
+    let text = std::fs::read_to_string(folder().join("explicit.ptx")).unwrap();
+    for (cubin, address) in [("explicit_90.cubin", 0xe0), ("explicit_61.cubin", 0xd8)] {
+        let found = compiled(&text, cubin).unwrap();
+        let pairs: Vec<_> = found.pairs.iter().map(|pair| (pair.made, pair.at.clone())).collect();
+        assert_eq!(pairs, [(Made::Apart, vec![("explicit".to_owned(), address)])], "{cubin}");
+        assert!(!found.by_lines);
+    }
+}
+
 /// The kernel contracted as its machine code is gives the multiply-add's bits, by exact rationals.
 #[test]
 fn a_run_follows_the_machine_code() {

@@ -7,20 +7,31 @@ use crate::instruction::{Operand, RZ, Value};
 use crate::line_table::{Lines, PtxLines, line_at, ptx_lines};
 use crate::{Cubin, Generation, decode_for, modern};
 
+/// Where an operand of machine code comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CompiledSource {
+    /// One of the kernel's operations, by its number.
+    Operation(usize),
+    /// An approximation of a reciprocal, a root, a power.
+    Approximation,
+    /// Anything else, or not known.
+    #[default]
+    Other,
+}
+
 /// A product, a sum or a multiply-add of machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompiledOperation {
     /// Where it is, in bytes from the kernel's start.
     pub address: u64,
-    /// What it computes: a multiply-add by one is a sum, and one that adds −0 is a product.
+    /// What it computes: a multiply-add by one is a sum, and one that adds zero is a product.
     pub op: ArithOp,
     /// Of the result.
     pub format: Format,
     /// The line of the PTX that it comes from, where the cubin says.
     pub line: Option<u32>,
-    /// For each of its two factors and its addend the operation that it comes from, by its number in the kernel: the last
-    /// instruction before it that may write the register, if it is one of these.
-    pub sources: [Option<usize>; 3],
+    /// Of each of its two factors and its addend, the last instruction before it that may write the register.
+    pub sources: [CompiledSource; 3],
 }
 
 /// A kernel's machine code.
@@ -80,7 +91,7 @@ fn constants(format: Format) -> (u32, u32) {
 }
 
 /// What is computed, if it is a multiply-add or less: `factors` and `addend` of a multiply-add are immediates' bits
-/// where they are immediates; `adds_zero` if the addend is the zero register with a minus.
+/// where they are immediates; `adds_zero` if the addend is the zero register.
 fn reduced(op: ArithOp, format: Format, factors: [Option<u32>; 2], addend: Option<u32>, adds_zero: bool) -> ArithOp {
     let (one, minus_zero) = constants(format);
     match op {
@@ -94,8 +105,8 @@ fn reduced(op: ArithOp, format: Format, factors: [Option<u32>; 2], addend: Optio
 struct Reader<'a> {
     lines: &'a Lines,
     operations: Vec<CompiledOperation>,
-    /// The operation that wrote each register last.
-    written: [Option<usize>; 256],
+    /// What wrote each register last.
+    written: [CompiledSource; 256],
 }
 
 /// What an instruction computes and of what.
@@ -107,22 +118,145 @@ struct Computed {
     registers: [Option<u8>; 3],
 }
 
+impl Computed {
+    /// The register whose value it hands on: a sum with the zero register, or a multiply-add of it.
+    fn copied(&self) -> Option<u8> {
+        let [a, b, c] = self.registers;
+        let other = match self.op {
+            ArithOp::MulAdd if a == Some(RZ) || b == Some(RZ) => c,
+            ArithOp::Add if c == Some(RZ) => a,
+            ArithOp::Add if a == Some(RZ) => c,
+            _ => None,
+        };
+        other.filter(|number| *number != RZ)
+    }
+}
+
+/// What an instruction outside of the family writes: the first register, how many, and what they are.
+type Written = (u8, u8, CompiledSource);
+
 impl<'a> Reader<'a> {
     fn new(lines: &'a Lines) -> Reader<'a> {
-        Reader { lines, operations: Vec::new(), written: [None; 256] }
+        Reader { lines, operations: Vec::new(), written: [CompiledSource::Other; 256] }
     }
 
-    fn instruction(&mut self, address: u64, computed: Option<Computed>, destination: u8) {
-        let Some(Computed { op, format, destination, registers }) = computed else {
-            self.written[usize::from(destination)] = None;
+    fn instruction(&mut self, address: u64, computed: Option<Computed>, written: impl FnOnce() -> Option<Written>) {
+        let Some(computed) = computed else {
+            if let Some((first, count, by)) = written() {
+                self.write(first, count, by);
+            }
             return;
         };
-        let source = |register: Option<u8>| self.written[usize::from(register.filter(|number| *number != RZ)?)];
-        let sources = registers.map(source);
+        let source = |register: Option<u8>| match register {
+            Some(number) if number != RZ => self.written[usize::from(number)],
+            _ => CompiledSource::Other,
+        };
+        let (copied, sources) =
+            (computed.copied().map(|register| source(Some(register))), computed.registers.map(source));
+        let Computed { op, format, destination, .. } = computed;
+        if format == Format::F64 {
+            self.write(destination, 2, CompiledSource::Other);
+        }
+        if let Some(copied) = copied {
+            self.written[usize::from(destination)] = copied;
+            return;
+        }
         let line = line_at(self.lines, address);
-        self.written[usize::from(destination)] = Some(self.operations.len());
+        self.written[usize::from(destination)] = CompiledSource::Operation(self.operations.len());
         self.operations.push(CompiledOperation { address, op, format, line, sources });
     }
+
+    fn write(&mut self, first: u8, count: u8, by: CompiledSource) {
+        if first != RZ {
+            self.written[usize::from(first)..].iter_mut().take(count.into()).for_each(|written| *written = by);
+        }
+    }
+}
+
+fn result_of(mnemonic: &str) -> CompiledSource {
+    if mnemonic == "MUFU" { CompiledSource::Approximation } else { CompiledSource::Other }
+}
+
+/// What a word of sm_70 and later writes that is none of the family's: by its mnemonic, one register where that is not known.
+fn modern_writes(word: u128, target: modern::Target) -> Option<Written> {
+    let name = modern::mnemonic(word, target.generation()).unwrap_or_default();
+    // Nothing, predicates, uniform registers or barriers.
+    const NO_REGISTER: [&str; 41] = [
+        "ST",
+        "STG",
+        "STS",
+        "STL",
+        "STSM",
+        "RED",
+        "REDG",
+        "REDAS",
+        "SUST",
+        "BRA",
+        "EXIT",
+        "BAR",
+        "BSSY",
+        "BSYNC",
+        "BMOV",
+        "WARPSYNC",
+        "WARPGROUP",
+        "NOP",
+        "YIELD",
+        "DEPBAR",
+        "LDGDEPBAR",
+        "LDGSTS",
+        "MEMBAR",
+        "FENCE",
+        "ERRBAR",
+        "CGAERRBAR",
+        "CCTL",
+        "BPT",
+        "CALL",
+        "RET",
+        "ENDCOLLECTIVE",
+        "ISETP",
+        "FSETP",
+        "PLOP3",
+        "FCHK",
+        "R2UR",
+        "S2UR",
+        "LDCU",
+        "REDUX",
+        "CREDUX",
+        "VOTEU",
+    ];
+    // All that begin so are of uniform registers.
+    if NO_REGISTER.contains(&name) || name.starts_with('U') {
+        return None;
+    }
+    let size = || match word >> 73 & 7 {
+        5 => 2,
+        6 | 7 => 4,
+        _ => 1,
+    };
+    let count = match name {
+        "LD" | "LDG" | "LDS" | "LDL" | "LDC" | "ATOM" | "ATOMS" | "ATOMG" => size(),
+        "IMAD" if word & 0xff == 0x25 => 2,
+        "CS2R" | "F2F" | "I2F" | "F2I" | "I2I" | "LEPC" => 2,
+        "TEX" | "TLD" | "TLD4" | "TXD" | "SULD" | "LDSM" | "MOVM" | "HMMA" | "QMMA" | "OMMA" | "DMMA" => 4,
+        _ => 1,
+    };
+    Some(((word >> 16) as u8, count, result_of(name)))
+}
+
+/// The same of Maxwell and Pascal, whose instructions name what they write first.
+fn maxwell_writes(word: u64, instruction: Option<&crate::Instruction>) -> Option<Written> {
+    let Some(instruction) = instruction else { return Some((word as u8, 1, CompiledSource::Other)) };
+    let Some(Operand { value: Value::Register(first), .. }) = instruction.operands().first().copied() else {
+        return None;
+    };
+    let count = match (instruction.modifier("size"), instruction.mnemonic()) {
+        (Some(".64"), _) => 2,
+        (Some(".128"), _) => 4,
+        (_, "F2F" | "I2F" | "F2I" | "I2I") => 2,
+        (_, name) if name.starts_with('T') => 4,
+        _ => 1,
+    };
+    Some((first, count, result_of(instruction.mnemonic())))
 }
 
 impl CompiledKernel {
@@ -130,7 +264,7 @@ impl CompiledKernel {
         let mut reader = Reader::new(lines);
         for (index, word) in kernel.words.iter().enumerate() {
             let computed = modern::decode(*word, target).ok().map(|instruction| modern_operation(&instruction));
-            reader.instruction(16 * index as u64, computed, (word >> 16) as u8);
+            reader.instruction(16 * index as u64, computed, || modern_writes(*word, target));
         }
         CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
     }
@@ -138,8 +272,9 @@ impl CompiledKernel {
     fn maxwell(kernel: &crate::Kernel, generation: Generation, lines: &Lines) -> CompiledKernel {
         let mut reader = Reader::new(lines);
         for (index, word) in kernel.words.iter().enumerate().filter(|(index, _)| index % 4 != 0) {
-            let computed = decode_for(*word, generation).ok().and_then(|instruction| maxwell_operation(&instruction));
-            reader.instruction(8 * index as u64, computed, *word as u8);
+            let instruction = decode_for(*word, generation).ok();
+            let computed = instruction.as_ref().and_then(maxwell_operation);
+            reader.instruction(8 * index as u64, computed, || maxwell_writes(*word, instruction.as_ref()));
         }
         CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
     }
@@ -173,13 +308,13 @@ fn modern_operation(instruction: &modern::Instruction) -> Computed {
         modern::Value::Register(number) => Some(number),
         _ => None,
     };
-    let minus_rz = c.as_ref().is_some_and(|c| c.negate && c.value == modern::Value::Register(RZ));
+    let adds_zero = c.as_ref().is_some_and(|c| c.value == modern::Value::Register(RZ));
     let destination = match instruction.destination() {
         modern::Value::Register(number) => number,
         _ => RZ,
     };
     Computed {
-        op: reduced(op, format, [immediate(&a), immediate(&b)], immediate(&c), minus_rz),
+        op: reduced(op, format, [immediate(&a), immediate(&b)], immediate(&c), adds_zero),
         format,
         destination,
         registers: [register(&a), register(&b), register(&c)],
@@ -225,9 +360,9 @@ fn maxwell_operation(instruction: &crate::Instruction) -> Option<Computed> {
         Value::Register(number) => Some(number),
         _ => None,
     };
-    let minus_rz = c.is_some_and(|c| c.negate && c.value == Value::Register(RZ));
+    let adds_zero = c.is_some_and(|c| c.value == Value::Register(RZ));
     Some(Computed {
-        op: reduced(op, format, [immediate(a), immediate(b)], immediate(c), minus_rz),
+        op: reduced(op, format, [immediate(a), immediate(b)], immediate(c), adds_zero),
         format,
         destination: instruction.destination(),
         registers: [register(a), register(b), register(c)],

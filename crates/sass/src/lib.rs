@@ -43,7 +43,7 @@ mod schedule_text;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_file_for, asm_line, asm_line_for, parse_line};
 pub use check::check;
-pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation};
+pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation, CompiledSource};
 pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
 pub use decode::{DecodeError, decode, decode_for};

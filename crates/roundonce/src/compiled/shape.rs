@@ -4,11 +4,11 @@
 //! A multiply-add has the shape of a product and a sum, so that fused code and code kept apart are found alike. What a
 //! kernel loads, or computes in another way, may be anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::{Candidate, Kernel, Op, Operand, Position, Reg, Role};
-use roundonce_sass::CompiledKernel;
+use roundonce_sass::{CompiledKernel, CompiledSource};
 
 /// How far back a shape goes.
 const DEPTH: u32 = 4;
@@ -39,7 +39,24 @@ enum Source {
 /// A multiply-add, or less, of a kernel.
 struct Computed {
     op: ArithOp,
+    format: Format,
     sources: [Source; 3],
+    /// An assembler may fuse it, or take it apart from its product.
+    is_open: bool,
+}
+
+/// By the numbers of operations of machine code, which multiply-adds and sums of a kernel that leave nothing open they may be.
+pub(super) struct Claims(HashMap<usize, Vec<Position>>);
+
+impl Claims {
+    /// Whether as many are claimed as there are: they are all found without a sum that is left open.
+    fn cover(&self, places: &[usize]) -> bool {
+        let mut claiming = HashSet::new();
+        places.iter().filter_map(|number| self.0.get(number)).flatten().any(|position| {
+            claiming.insert(*position);
+            claiming.len() == places.len()
+        })
+    }
 }
 
 /// The shapes of a kernel's values.
@@ -59,8 +76,10 @@ impl Shapes {
                 };
                 let position = Position { block, index };
                 let from = match &instruction.op {
-                    Op::Float { operation, args, .. } => {
-                        computed.insert(position, Computed { op: operation.op, sources: args.each_ref().map(source) });
+                    Op::Float { operation, args, contractible, .. } => {
+                        let (op, format, is_open) = (operation.op, operation.format, *contractible);
+                        let sources = args.each_ref().map(source);
+                        computed.insert(position, Computed { op, format, sources, is_open });
                         Source::Computed(position)
                     }
                     // A copy, or a sign that machine code has on the operand.
@@ -85,7 +104,7 @@ impl Shapes {
             Source::Computed(position) if depth > 0 => position,
             _ => return Shape::Any,
         };
-        let Some(Computed { op, sources }) = self.computed.get(&position) else { return Shape::Any };
+        let Some(Computed { op, sources, .. }) = self.computed.get(&position) else { return Shape::Any };
         let of = |place: usize| self.shape(sources[place], depth - 1);
         match op {
             ArithOp::Add => Shape::Sum(Box::new([of(0), of(1)])),
@@ -93,6 +112,28 @@ impl Shapes {
             ArithOp::MulAdd => Shape::Sum(Box::new([Shape::Product(Box::new([of(0), of(1)])), of(2)])),
             _ => Shape::Any,
         }
+    }
+
+    /// What the multiply-adds and the sums that leave nothing open may be in a section.
+    pub(super) fn claims(&self, section: &CompiledKernel) -> Option<Claims> {
+        let closed: Vec<(&Position, &Computed)> =
+            self.computed.iter().filter(|(_, computed)| !computed.is_open).collect();
+        if closed.len().saturating_mul(section.operations.len()) > MAX_COMPARISONS {
+            return None;
+        }
+        let mut claims: HashMap<usize, Vec<Position>> = HashMap::new();
+        for (position, Computed { op, format, .. }) in closed {
+            let Shape::Sum(shapes) = self.shape(Source::Computed(*position), DEPTH) else { continue };
+            for (number, operation) in section.operations.iter().enumerate() {
+                let [first, other] = Value::Result(number).terms(section);
+                let is_alike = (operation.op, operation.format) == (*op, *format);
+                let both = |a, b| fits(&shapes[0], a, section) && fits(&shapes[1], b, section);
+                if is_alike && (both(first, other) || *op == ArithOp::Add && both(other, first)) {
+                    claims.entry(number).or_default().push(*position);
+                }
+            }
+        }
+        Some(Claims(claims))
     }
 
     /// The product that a sum may take, and its other term.
@@ -108,7 +149,7 @@ impl Shapes {
         &self,
         candidates: &[&Candidate],
         format: Format,
-        section: &CompiledKernel,
+        (section, claims): (&CompiledKernel, &Claims),
     ) -> Vec<(Option<Option<usize>>, u64)> {
         let terms: Vec<[Shape; 2]> = candidates.iter().map(|candidate| self.terms(candidate)).collect();
         let mut places = Vec::new();
@@ -129,9 +170,17 @@ impl Shapes {
                 [] => continue,
                 _ => None,
             };
-            places.push((product, operation.address));
+            places.push((product, number));
         }
-        places
+        // What is fused in any case is no sum that is left open, nor what is a sum in any case.
+        for is_apart in [false, true] {
+            let is_kind = |(product, _): &(Option<Option<usize>>, usize)| (*product == Some(None)) == is_apart;
+            let alike: Vec<usize> = places.iter().filter(|place| is_kind(place)).map(|(_, number)| *number).collect();
+            if claims.cover(&alike) {
+                places.retain(|place| !is_kind(place));
+            }
+        }
+        places.into_iter().map(|(product, number)| (product, section.operations[number].address)).collect()
     }
 }
 
@@ -140,6 +189,8 @@ impl Shapes {
 enum Value {
     /// Of an instruction that is none of these.
     Other,
+    /// Of an approximation, as quotients begin with: no load.
+    Approximation,
     /// An operation's result.
     Result(usize),
     /// The product within a multiply-add.
@@ -147,8 +198,12 @@ enum Value {
 }
 
 impl Value {
-    fn of(source: Option<usize>) -> Value {
-        source.map_or(Value::Other, Value::Result)
+    fn of(source: CompiledSource) -> Value {
+        match source {
+            CompiledSource::Operation(number) => Value::Result(number),
+            CompiledSource::Approximation => Value::Approximation,
+            CompiledSource::Other => Value::Other,
+        }
     }
 
     /// The terms of a sum.
@@ -159,7 +214,7 @@ impl Value {
         match operation.op {
             ArithOp::MulAdd => [Value::Within(number), Value::of(c)],
             // A multiply-add by one has its term in either factor.
-            ArithOp::Add => [Value::of(a.or(b)), Value::of(c)],
+            ArithOp::Add => [Value::of(if a == CompiledSource::Other { b } else { a }), Value::of(c)],
             _ => [Value::Other; 2],
         }
     }
