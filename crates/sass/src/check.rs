@@ -20,6 +20,11 @@ use crate::{Latency, SlotFault, Style, lookup, modern};
 /// assert_eq!(findings[0].fix.as_ref().unwrap().replacement, "FFMA32I");
 /// ```
 pub fn check(text: &str) -> Vec<Finding> {
+    check_counted(text).0
+}
+
+/// The same, and how many instructions were not checked: from sm_70 on those outside of the float family.
+pub fn check_counted(text: &str) -> (Vec<Finding>, usize) {
     if let Some(target) = modern::listing_target(text) {
         return modern::check(text, target);
     }
@@ -31,7 +36,7 @@ pub fn check(text: &str) -> Vec<Finding> {
         Location::Word(word) => word,
         Location::Whole => 0,
     });
-    findings
+    (findings, 0)
 }
 
 /// Violations and notes about the lines that can be read.

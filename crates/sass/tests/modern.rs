@@ -229,7 +229,7 @@ const LISTING: &str = "\
 fn listings_are_read_and_checked() {
     let sm_90 = listing_target(LISTING).unwrap();
     assert_eq!(sm_90.number(), 90);
-    assert_eq!(check(LISTING, sm_90), []);
+    assert_eq!(check(LISTING, sm_90).0, []);
     let words = roundonce_sass::modern::asm_file(LISTING, sm_90).unwrap();
     assert_eq!(words[1], 0x000fe2000040c000_0000000201008220);
     let text = disasm_words(&words, sm_90, &Layout { words: true, addresses: true, ..NVDISASM });
@@ -241,11 +241,22 @@ fn listings_are_read_and_checked() {
     assert_eq!(roundonce_sass::modern::asm_file(&scheduled, sm_90), Ok(words));
 
     let wrong = LISTING.replace("FMUL.RZ", "FMUL.RM");
-    let findings = check(&wrong, sm_90);
+    let (findings, _) = check(&wrong, sm_90);
     assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["SASS0021"]);
-    let invalid = "FFMA.INVALID3 R0, R1, R2, R3 ;\n@!PT FMUL R0, R1, R2 ;\nNOP ;\n";
-    let codes: Vec<&str> = check(invalid, sm_90).iter().map(|finding| finding.code).collect();
+    let invalid = "FFMA.INVALID3 R0, R1, R2, R3 ;\n@!PT FMUL R0, R1, R2 ;\nNOSUCH ;\n";
+    let codes: Vec<&str> = check(invalid, sm_90).0.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["SASS0011", "SASS0024", "SASS0002"]);
+}
+
+/// What is not of the float family is counted, with a word beside it or not; what is no mnemonic is an error.
+#[test]
+fn what_is_not_checked_is_counted() {
+    let text = "code for sm_90\nLDC R1, c[0x0][0x28] ;\nEXIT ; /* 0x000000000000794d */\n /* 0x000fea0003800000 */\n\
+                FMUL R0, R1, R2 ;\nISETP.GE.AND P0, PT, R0, R1, PT ;\nNOSUCH R0 ;\n";
+    let (findings, unchecked) = roundonce_sass::check_counted(text);
+    let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
+    assert_eq!((codes, unchecked), (vec!["SASS0002"], 3));
+    assert!(findings[0].message.contains("NOSUCH"));
 }
 
 /// xorshift64.

@@ -234,7 +234,10 @@ impl TextLanguage {
         let whole = |findings| ptx::Report { findings, unchecked: 0 };
         match self {
             TextLanguage::Ptx => ptx::report_text(text, &ptx::Options { determinacy: options.determinacy }),
-            TextLanguage::Sass => whole(sass::check(text)),
+            TextLanguage::Sass => {
+                let (findings, unchecked) = sass::check_counted(text);
+                ptx::Report { findings, unchecked }
+            }
             TextLanguage::Spirv => whole(spirv::check_text(text, options.environment)),
         }
     }

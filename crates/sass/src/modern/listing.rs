@@ -3,6 +3,7 @@
 use roundonce_isa::{Finding, Location};
 
 use super::decode::decode;
+use super::names::is_mnemonic;
 use super::parse::parse_line;
 use super::target::Target;
 use crate::listing::{headed, heading};
@@ -132,9 +133,16 @@ fn other(code: &str) -> Option<u128> {
     words.try_into().ok().map(joined)
 }
 
-/// Every finding of a listing.
-pub fn check(text: &str, target: Target) -> Vec<Finding> {
+/// Every finding of a listing, and how many of its instructions were not checked: those outside of the float family.
+pub fn check(text: &str, target: Target) -> (Vec<Finding>, usize) {
     let (listing, mut findings) = Listing::parse(text, target);
+    let read = findings.len();
+    findings.retain(|finding| match finding.location {
+        Location::Span { start, end } => finding.code != rules::MNEMONIC.code || !is_mnemonic(&text[start..end]),
+        _ => true,
+    });
+    let others = listing.lines.iter().filter(|line| decode(line.word, target).is_err()).count();
+    let unchecked = read - findings.len() + others;
     for line in &listing.lines {
         let location = Location::Span { start: line.span.0, end: line.span.1 };
         word_findings(line.word, target, location, &mut findings);
@@ -143,7 +151,7 @@ pub fn check(text: &str, target: Target) -> Vec<Finding> {
         Location::Span { start, .. } => start,
         Location::Word(_) | Location::Whole => 0,
     });
-    findings
+    (findings, unchecked)
 }
 
 /// Violations in a word; one of another instruction has none that are known.

@@ -56,6 +56,11 @@ static NAMES: &[(u16, u8, &str)] = &[
     (0xf9d, 0xf0, "SUST"), (0xfae, 0xbc, "LDGSTS"),
 ];
 
+/// Whether some generation has an instruction of this name outside of the float family.
+pub(super) fn is_mnemonic(name: &str) -> bool {
+    NAMES.iter().any(|(.., known)| *known == name)
+}
+
 /// The mnemonic of a word's opcode, without modifiers, where it is known.
 ///
 /// ```
