@@ -135,7 +135,7 @@ impl Evaluation {
     /// The result.
     pub(crate) fn result(&self, profile: &Profile) -> Typed {
         match self.on_x87() {
-            Some(narrowing) => self.run_on_x87(narrowing, |_, _| ()),
+            Some(narrowing) => self.run_on_x87(narrowing, |leaf| self.plan.leaves[leaf].0, |_, _| ()),
             None => self.run(profile, false, |_, _, _| ()),
         }
     }
@@ -145,12 +145,18 @@ impl Evaluation {
         self.modes.iter().find_map(|mode| if let Deviation::X87(narrowing) = mode { Some(*narrowing) } else { None })
     }
 
-    /// Carries the plan out on the x87. `done` receives every operation's place and outcome, in order.
-    fn run_on_x87(&self, narrowing: Narrowing, mut done: impl FnMut(usize, X87Outcome)) -> Typed {
+    /// Carries the plan out on the x87, of these values of its leaves. `done` receives every operation's place and
+    /// outcome, in order.
+    pub(crate) fn run_on_x87(
+        &self,
+        narrowing: Narrowing,
+        leaf: impl Fn(usize) -> Typed,
+        mut done: impl FnMut(usize, X87Outcome),
+    ) -> Typed {
         let mut results: Vec<X87Outcome> = Vec::with_capacity(self.plan.ops.len());
         for (index, op) in self.plan.ops.iter().enumerate() {
             let value = |operand: &Ref| match *operand {
-                Ref::Leaf(leaf) => X87Value::Memory(self.plan.leaves[leaf].0),
+                Ref::Leaf(at) => X87Value::Memory(leaf(at)),
                 Ref::Op(earlier) => results[earlier].value(),
             };
             let operands: Vec<X87Value> = op.operands.iter().map(value).collect();
@@ -158,13 +164,11 @@ impl Evaluation {
             results.push(x87::carry_out(op, &operands, stores));
             done(index, results[index]);
         }
-        self.signed(results.last().map(|last| last.as_format(self.plan.format())))
+        self.signed(results.last().map_or_else(|| leaf(0), |last| last.as_format(self.plan.format())))
     }
 
     /// The plan's result from its last operation's, or from the value alone.
-    fn signed(&self, last: Option<Typed>) -> Typed {
-        let value = || self.plan.leaves.first().map(|(leaf, _)| *leaf);
-        let mut result = last.or_else(value).unwrap_or(Typed { format: self.plan.format(), bits: 0 });
+    fn signed(&self, mut result: Typed) -> Typed {
         if self.plan.negate_result {
             result.bits ^= result.format.sign_mask();
         }
@@ -188,28 +192,32 @@ impl Evaluation {
             results.push(carried.value());
             done(index, &stages, &carried);
         }
-        self.signed(results.last().copied())
+        self.signed(results.last().copied().unwrap_or_else(|| self.plan.leaves[0].0))
     }
 
     /// The result and every step.
     pub fn trace(&self, profile: &Profile) -> (Typed, Vec<Step>) {
         let mut steps = Vec::new();
         if let Some(narrowing) = self.on_x87() {
-            let result = self.run_on_x87(narrowing, |index, outcome| {
-                let op = &self.plan.ops[index];
-                steps.push(Step {
-                    operation: op.operation(),
-                    call: op.call(),
-                    operands: op.operands.clone(),
-                    bits: Vec::new(),
-                    result: outcome.as_format(op.format).bits,
-                    inexact: outcome.result.inexact,
-                    narrowed: outcome.stored,
-                    flushed: [false; 2],
-                    tf32: false,
-                    x87: Some(outcome.result.number),
-                });
-            });
+            let result = self.run_on_x87(
+                narrowing,
+                |leaf| self.plan.leaves[leaf].0,
+                |index, outcome| {
+                    let op = &self.plan.ops[index];
+                    steps.push(Step {
+                        operation: op.operation(),
+                        call: op.call(),
+                        operands: op.operands.clone(),
+                        bits: Vec::new(),
+                        result: outcome.as_format(op.format).bits,
+                        inexact: outcome.result.inexact,
+                        narrowed: outcome.stored,
+                        flushed: [false; 2],
+                        tf32: false,
+                        x87: Some(outcome.result.number),
+                    });
+                },
+            );
             return (result, steps);
         }
         let result = self.run(profile, true, |index, stages, carried| {

@@ -468,7 +468,7 @@ fn traits(plan: &Plan) -> ExpressionTraits {
             [op] => op.arith(),
             _ => None,
         },
-        fits_x87: plan.ops.iter().all(x87::has),
+        fits_x87: !plan.ops.is_empty() && plan.ops.iter().all(x87::has),
         narrowed_to: plan.ops.iter().filter(|op| plan.is_narrowing(op)).map(|op| op.format).collect(),
     }
 }

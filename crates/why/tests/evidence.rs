@@ -6,7 +6,7 @@ mod rational;
 use std::collections::BTreeMap;
 
 use rational::{NEAREST, array, ask, convert, deviations, fma, multiply, numbers, plus};
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{Extended, Format, Profile};
 use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;
 use roundonce_why::{
@@ -360,4 +360,39 @@ fn what_was_not_tried_is_said() {
     let text =
         parse_expr("sum(a)", &BTreeMap::from([("a".to_owned(), parse_typed("1f").unwrap().0)])).unwrap_err().message;
     assert!(text.contains("`sum` is of an array"), "{text}");
+}
+
+/// The x87's 80 bits are tried on arrays too: beside what gives the same, and where nothing else gives all.
+#[test]
+fn eighty_bits_on_arrays() {
+    let mut generator = Generator::new(13, Layout::F64, Layout::F64);
+    let near_one = |bits: u64| (bits & !Layout::F64.infinity()) | Layout::F64.one();
+    let [a, b, c]: [Vec<u64>; 3] =
+        [(); 3].map(|()| (0..4096).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect());
+    let load = |bits: u64| Extended::of(Format::F64, bits);
+    let stored = |number: Extended| number.round(Format::F64).bits;
+    let ask_first = |text: &str, count: usize, of: &dyn Fn([Extended; 3]) -> u64| {
+        let seen: Vec<u64> = (0..count).map(|at| of([a[at], b[at], c[at]].map(load))).collect();
+        let values = |bits: &[u64]| array(Format::F64, &bits[..count], &[count]);
+        let names = [("a", values(&a)), ("b", values(&b)), ("c", values(&c))];
+        let answer = ask_plainly(text, &names, values(&seen), Options::default());
+        assert_eq!((answer.seen[0].groups.len(), answer.seen[0].unexplained), (1, 0), "{text}: {answer:#?}");
+        answer
+    };
+    const WHOLE: &str = r#"[{"kind":"wide-whole","what":"x87"}]"#;
+    let fused = |[a, b, c]: [Extended; 3]| stored(a.times(b).number.plus(c).number);
+    assert_eq!(deviations(&ask_first("a*b+c", 4096, &fused)), WHOLE);
+    let few = ask_first("a*b+c", 32, &fused);
+    assert!(few.seen[0].groups[0].alternatives.iter().any(|other| other.contains("80 bits")), "{few:#?}");
+    let sum = ask_first("a+b+c", 4096, &|[a, b, c]| stored(a.plus(b).number.plus(c).number));
+    assert_eq!(deviations(&sum), WHOLE);
+    let compensated = sum.seen[0].groups[0].less_plausible.as_ref();
+    assert!(compensated.is_some_and(|other| other.contains("compensated")), "{sum:#?}");
+    assert_eq!(
+        deviations(&ask_first("-(a*b*c)", 256, &|[a, b, c]| { stored(a.times(b).number.times(c).number.negated()) })),
+        WHOLE
+    );
+    assert_eq!(deviations(&ask_first("a/b/c", 256, &|[a, b, c]| stored(a.over(b).number.over(c).number))), WHOLE);
+    let each = |[a, b, c]: [Extended; 3]| stored(load(stored(a.plus(b).number)).times(c).number);
+    assert_eq!(deviations(&ask_first("(a+b)*c", 4096, &each)), r#"[{"kind":"wide-each-operation","what":"x87"}]"#);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_arith::{Format, Profile};
-use roundonce_deviate::{Stages, Typed};
+use roundonce_deviate::{Narrowing, Stages, Typed};
 
 use super::Column;
 use crate::call::Call;
@@ -23,6 +23,8 @@ pub(crate) struct Runner<'a> {
     ops: Vec<Op>,
     result: Format,
     flip: u64,
+    /// The evaluation, where it is computed in the x87's format: one element after the other.
+    on_x87: Option<(Evaluation, Narrowing)>,
     /// The lanes of every leaf and of every operation's result.
     slots: Vec<Vec<u64>>,
 }
@@ -53,7 +55,13 @@ struct Op {
 
 impl<'a> Runner<'a> {
     pub(crate) fn new(evaluation: &Evaluation, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        Runner::of(&evaluation.plan, columns, |index| evaluation.stages(index, profile))
+        let mut runner = Runner::of(&evaluation.plan, columns, |index| evaluation.stages(index, profile));
+        if let Some(narrowing) = evaluation.on_x87() {
+            // The sign is part of what is carried out there.
+            (runner.result, runner.flip) = (evaluation.plan.format(), 0);
+            runner.on_x87 = Some((evaluation.clone(), narrowing));
+        }
+        runner
     }
 
     /// A plan, and how each of its operations is carried out.
@@ -82,7 +90,15 @@ impl<'a> Runner<'a> {
     fn of_leaves(leaves: Vec<Bound<'a>>) -> Runner<'a> {
         let formats: Vec<Format> = leaves.iter().map(|leaf| leaf.column().format).collect();
         let result = formats.last().copied().unwrap_or(Format::F32);
-        Runner { slots: vec![Vec::new(); leaves.len()], leaves, formats, ops: Vec::new(), result, flip: 0 }
+        Runner {
+            slots: vec![Vec::new(); leaves.len()],
+            leaves,
+            formats,
+            ops: Vec::new(),
+            result,
+            flip: 0,
+            on_x87: None,
+        }
     }
 
     fn push(&mut self, stages: Stages, call: Option<Call>, operands: &[usize]) {
@@ -100,14 +116,36 @@ impl<'a> Runner<'a> {
 
     /// The results at at most [`BLOCK`] elements.
     pub(crate) fn run(&mut self, elements: &[usize]) -> &[u64] {
-        let mut widened: [Vec<u64>; 3] = Default::default();
         for (leaf, slot) in self.leaves.iter().zip(&mut self.slots) {
             leaf.column().gather(elements, slot);
         }
+        match &self.on_x87 {
+            Some((evaluation, narrowing)) => {
+                let result = |at: usize| {
+                    let leaf = |leaf: usize| Typed { format: self.formats[leaf], bits: self.slots[leaf][at] };
+                    evaluation.run_on_x87(*narrowing, leaf, |_, _| ()).bits
+                };
+                let results: Vec<u64> = (0..elements.len()).map(result).collect();
+                if let Some(out) = self.slots.last_mut() {
+                    *out = results;
+                }
+            }
+            None => self.run_operations(elements.len()),
+        }
+        let Some(out) = self.slots.last_mut() else { return &[] };
+        if self.flip != 0 {
+            out.iter_mut().for_each(|bits| *bits ^= self.flip);
+        }
+        out
+    }
+
+    /// Carries the operations out, on lanes of so many elements.
+    fn run_operations(&mut self, elements: usize) {
+        let mut widened: [Vec<u64>; 3] = Default::default();
         for (index, op) in self.ops.iter().enumerate() {
             let (before, from) = self.slots.split_at_mut(self.leaves.len() + index);
             let out = &mut from[0];
-            out.resize(elements.len(), 0);
+            out.resize(elements, 0);
             let stages = &op.stages;
             if op.call.is_some() || !stages.needs_no_flags() {
                 let value = |&(slot, format): &(usize, Format), at: usize| Typed { format, bits: before[slot][at] };
@@ -130,11 +168,6 @@ impl<'a> Runner<'a> {
                 out.iter_mut().for_each(|bits| *bits = stages.finish(*bits));
             }
         }
-        let Some(out) = self.slots.last_mut() else { return &[] };
-        if self.flip != 0 {
-            out.iter_mut().for_each(|bits| *bits ^= self.flip);
-        }
-        out
     }
 }
 

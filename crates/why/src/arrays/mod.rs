@@ -51,8 +51,7 @@ use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
 
 /// What is said where nothing explains a sum.
-const PARTIAL_SUMS_UNTRIED: &str =
-    "not tried: the partial sums of an unrolled loop added in order, and parts of unequal lengths";
+const PARTIAL_SUMS_UNTRIED: &str = "not tried: the partial sums of an unrolled loop added in order, parts of unequal lengths, and sums kept in 80 bits";
 
 /// Elements looked at to say what their inputs have in common.
 const LOOKED_AT: usize = 4096;
@@ -277,7 +276,7 @@ impl Question {
         for tier in Tier::ALL {
             // NaNs of other bits are a group of their own; what is stored in the expression's type is rounded to it.
             let is_out = |mode: &Deviation| match mode {
-                Deviation::OtherNan | Deviation::X87(_) => true,
+                Deviation::OtherNan => true,
                 Deviation::WideResult(_) => seen == self.format(),
                 _ => false,
             };
