@@ -171,6 +171,16 @@ impl Call {
         }
     }
 
+    /// Whether its results are whole numbers: the ones beside them are never given.
+    pub(crate) const fn gives_whole(self) -> bool {
+        match self {
+            Call::Floor | Call::Ceil | Call::Trunc | Call::Compare(_) => true,
+            Call::Function(_) | Call::Min | Call::Max | Call::Abs | Call::CopySign | Call::Negate | Call::Round => {
+                false
+            }
+        }
+    }
+
     /// Whether hardware or a library computes it otherwise than by rounding the exact value once.
     pub(crate) const fn function(self) -> Option<Function> {
         match self {

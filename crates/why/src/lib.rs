@@ -35,6 +35,7 @@ mod tokens;
 mod untyped;
 mod verdict;
 mod vocabulary;
+mod whole;
 mod x87;
 
 pub use accuracy::{AccuracyRow, accuracy_rows};

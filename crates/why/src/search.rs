@@ -13,13 +13,13 @@ use roundonce_isa::grouped;
 
 use crate::accuracy::ALL_DOCUMENTS;
 use crate::approximate::MAX_APPROXIMATIONS;
-use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step, has_wider_type, is_same_fused};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
+use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
 use crate::rewrite::rewritings;
+use crate::whole::nearby;
 use crate::x87;
 
 /// What a search may do beyond the usual.
@@ -217,19 +217,13 @@ impl CandidateSet {
                 found.less_plausible = others.into_iter().find(|it| !known.contains(&digest(it)));
             }
         }
-        let scale = observed.scale(self.format());
-        let results = (0..tried).flat_map(|index| self.tier(index)).map(|it| it.result);
-        let itself = (!found.explanations.is_empty()).then_some(0);
-        let others = results.filter_map(|result| scale.distance(result)).filter(|distance| *distance != 0);
-        let is_any_nan = |found: &&Explanation| found.deviations.contains(&Deviation::OtherNan);
-        let is_comparison =
-            matches!(self.as_written().evaluation.plan.ops.last().and_then(PlanOp::call), Some(Call::Compare(_)));
-        found.nearby = match found.explanations.first() {
-            _ if is_comparison => Neighbourhood::OF_TWO,
-            Some(first) if is_any_nan(first) => Neighbourhood::ALL,
-            _ => Neighbourhood::of(others.chain(itself)),
-        };
+        found.nearby = nearby(self, found.explanations.first().copied(), tried, observed, &self.profile);
         found
+    }
+
+    /// The evaluations of the first steps, and their results.
+    pub(crate) fn tried(&self, steps: usize) -> impl Iterator<Item = (&Evaluation, Typed)> {
+        (0..steps).flat_map(|index| self.tier(index)).map(|it| (&it.evaluation, it.result))
     }
 
     /// Of the evaluations carried out so far that may be causes, the one whose result lies nearest to the bits, and how

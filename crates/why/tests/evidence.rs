@@ -396,3 +396,18 @@ fn eighty_bits_on_arrays() {
     let each = |[a, b, c]: [Extended; 3]| stored(load(stored(a.plus(b).number)).times(c).number);
     assert_eq!(deviations(&ask_first("(a+b)*c", 4096, &each)), r#"[{"kind":"wide-each-operation","what":"x87"}]"#);
 }
+
+/// Elements that an evaluation alone gives are a bit each: the one as written or the next one.
+#[test]
+fn a_few_whole_numbers_of_an_array_are_weak_evidence() {
+    let bits = |values: &[f32]| f32s(&values.iter().map(|value| u64::from(value.to_bits())).collect::<Vec<u64>>());
+    let mut a: Vec<f32> = (0..64).map(|at| at as f32 * 1.25).collect();
+    let mut b: Vec<f32> = a.iter().map(|a| a / 3.5).collect();
+    // In f32 the product is 29, exactly below it.
+    (a[0], b[0]) = (100.0, 0.29);
+    let seen: Vec<f32> = a.iter().zip(&b).map(|(a, b)| (f64::from(*a) * f64::from(*b)).floor() as f32).collect();
+    let answer = ask("floor(a*b)", &[("a", bits(&a)), ("b", bits(&b))], bits(&seen));
+    let group = &answer.seen[0].groups[0];
+    assert_eq!((answer.seen[0].outcome, group.deciding), (Outcome::Consistent, Some(1)), "{answer:#?}");
+    assert!(group.evidence <= 1.0, "{answer:#?}");
+}

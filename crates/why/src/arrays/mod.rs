@@ -49,6 +49,7 @@ use crate::plan::{has_long_product, terms_of};
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
+use crate::whole::kind;
 
 /// What is said where nothing explains a sum.
 const PARTIAL_SUMS_UNTRIED: &str = "not tried: the partial sums of an unrolled loop added in order, parts of unequal lengths, and sums kept in 80 bits";
@@ -510,12 +511,18 @@ impl Comparison<'_> {
         };
         let shown = self.first_shown(&group.elements);
         let count = group.elements.len();
+        let is_whole = match self.candidates {
+            Candidates::Evaluations(all) => kind(&all[AS_WRITTEN].plan).is_some(),
+            Candidates::Sums(_) => false,
+        };
         let deciding = (!group.candidates.contains(&AS_WRITTEN)).then(|| self.deciding(&group.elements));
+        let of_deciding = evidence * deciding.unwrap_or(count) as f64 / count as f64;
         ArrayGroup {
             count,
             deciding: deciding.filter(|deciding| *deciding < count),
             contradicted: None,
-            evidence: evidence * deciding.unwrap_or(count) as f64 / count as f64,
+            // Whole numbers that are not the ones as written are next to them: a bit each.
+            evidence: deciding.filter(|_| is_whole).map_or(of_deciding, |deciding| of_deciding.min(deciding as f64)),
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             plausibility: class(simplest),
