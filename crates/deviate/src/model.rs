@@ -410,6 +410,14 @@ impl NarrowBy {
         }
     }
 
+    /// As conversions spell it: `rz`, `rna`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NarrowBy::Direction(rounding) => rounding.name(),
+            NarrowBy::TiesAway => "rna",
+        }
+    }
+
     /// The direction; of ties away from zero, to nearest.
     const fn rounding(self) -> Rounding {
         match self {

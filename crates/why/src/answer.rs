@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Extended, Flags, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
+use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
 use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
 
@@ -414,7 +414,14 @@ impl EvaluationText {
             operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
             operation.push_str(if step.tf32 { ", factors in TF32" } else { "" });
             if let Some(Typed { format, .. }) = step.narrowed {
-                operation.push_str(&format!(", then to {}", format.name().unwrap_or("?")));
+                let name = format.name().unwrap_or("?");
+                operation.push_str(&match step.narrow_by {
+                    Some(NarrowBy::TiesAway) => format!(", then to {name}, ties away"),
+                    Some(NarrowBy::Direction(rounding)) if rounding != step.operation.rounding => {
+                        format!(", then to {name} by {}", rounding.name())
+                    }
+                    _ => format!(", then to {name}"),
+                });
             }
             operation.push_str(if result_flushed { ", then flushed" } else { "" });
             StepText {

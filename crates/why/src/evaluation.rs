@@ -47,6 +47,8 @@ pub struct Step {
     pub inexact: bool,
     /// The result rounded again to the expression's type.
     pub narrowed: Option<Typed>,
+    /// How it is; of a cast how that rounds, if not as the operation does.
+    pub narrow_by: Option<NarrowBy>,
     /// What is flushed apart from the operation: its operands before it, its result after it.
     pub flushed: [bool; 2],
     /// Whether its factors are rounded to TF32 before.
@@ -212,6 +214,7 @@ impl Evaluation {
                         result: outcome.as_format(op.format).bits,
                         inexact: outcome.result.inexact,
                         narrowed: outcome.stored,
+                        narrow_by: None,
                         flushed: [false; 2],
                         tf32: false,
                         x87: Some(outcome.result.number),
@@ -230,6 +233,7 @@ impl Evaluation {
                 result: carried.result.bits,
                 inexact: carried.inexact,
                 narrowed: carried.narrowed,
+                narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],
                 tf32: stages.tf32.is_some(),
                 x87: None,

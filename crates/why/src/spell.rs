@@ -1,7 +1,7 @@
 //! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, EvalMethod, EvalModel, Typed};
+use roundonce_deviate::{Deviation, EvalMethod, EvalModel, NarrowBy, Typed};
 use roundonce_functions::Function;
 use roundonce_isa::{hex_bits, hexadecimal};
 use serde::Serialize;
@@ -172,13 +172,14 @@ pub(crate) fn step_text(evaluation: &Evaluation, step: &Step) -> String {
     }
 }
 
-fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, .. }: &Step) -> String {
+fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, narrow_by, .. }: &Step) -> String {
     if let Some(call) = call {
         let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
         if let Call::Compare(relation) = call {
             return names.join(&format!(" {} ", relation.sign()));
         }
-        return format!("{}({})", call_name(*call, operation), names.join(", "));
+        let by = narrow_by.filter(|_| *call == Call::Round).unwrap_or(NarrowBy::Direction(operation.rounding));
+        return format!("{}({})", call_name(*call, operation, by), names.join(", "));
     }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
     let last = operands.len() - 1;
@@ -206,11 +207,11 @@ pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &S
 }
 
 /// A call's name: PTX's for what PTX rounds, `exp.f32` for the others.
-fn call_name(call: Call, operation: &Operation) -> String {
+fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
     let flush = if operation.flush && operation.format == Format::F32 { ".ftz" } else { "" };
     let rounding = match call {
         Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot) | Call::Round => {
-            format!(".{}", operation.rounding.name())
+            format!(".{}", by.name())
         }
         _ => String::new(),
     };
@@ -269,7 +270,10 @@ impl Speller<'_> {
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
-            let name = op.call().map_or_else(|| ptx_name(&operation), |call| call_name(call, &operation));
+            let name = op.call().map_or_else(
+                || ptx_name(&operation),
+                |call| call_name(call, &operation, NarrowBy::Direction(operation.rounding)),
+            );
             let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_text(operand)).collect();
             let ty = type_name(operation.format);
             for (place, format) in self.operand_formats(index) {

@@ -89,3 +89,21 @@ fn a_sum_in_f32() {
         "{answer:#?}"
     );
 }
+
+/// A step is not called by an instruction that gives other bits.
+#[test]
+fn the_step_is_named_by_how_it_rounds() {
+    for (a, saw, name) in
+        [("0x3f80ffff", "0x3f80:bf16", "cvt.rz.bf16(a)"), ("0x3f808000", "0x3f81:bf16", "cvt.rna.bf16(a)")]
+    {
+        let names = BTreeMap::from([("a".to_owned(), parse_typed(a).unwrap().0)]);
+        let seen = [ObservedValue::parse(saw).unwrap()];
+        let found = answer(&parse_expr("bf16(a)", &names).unwrap(), &seen, Options::default(), &Profile::NVIDIA);
+        assert_eq!(found.seen[0].explanations[0].steps[0].operation, name);
+        let place = found.cause.last().unwrap();
+        assert!(
+            place.contains(&format!("computes {name} = ")) && place.contains("in place of cvt.rn.bf16(a)"),
+            "{place}"
+        );
+    }
+}
