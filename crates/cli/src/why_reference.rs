@@ -94,8 +94,14 @@ fn answers(command: &str, lines: &[String], format: Lane) -> Result<Vec<u64>, Fa
     let _ = child.wait();
     let answered = answered.map_err(|_| fault(format!("no end after {} s", PATIENCE.as_secs())))?;
     let results = answered.map_err(fault)?;
+    let count = results.len();
     match ended.and_then(signal) {
-        Some(signal) => Err(fault(format!("signal {signal} ended it, after {} results", results.len()))),
+        Some(signal) => Err(fault(format!("signal {signal} ended it, after {count} results"))),
+        None if count != most => {
+            let code = ended.and_then(|status| status.code()).filter(|code| *code != 0);
+            let status = code.map_or(String::new(), |code| format!(", and ended with exit status {code}"));
+            Err(fault(format!("it gave {count} results for {most} cases{status}")))
+        }
         None => Ok(results),
     }
 }

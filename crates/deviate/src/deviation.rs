@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use roundonce_arith::{Format, NanRule, Rounding, Tininess};
+use roundonce_isa::convert;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::text::Scope;
@@ -97,6 +98,12 @@ pub enum Deviation {
     ReciprocalByRoot,
     /// Quotients by a root are computed with the reciprocal root, which rounds once.
     ReciprocalRoot,
+    /// `exp(x) - 1` is computed as `expm1(x)`.
+    ExpM1,
+    /// `log(1 + x)` is computed as `log1p(x)`.
+    Log1P,
+    /// A product with a sum that has a 1 is multiplied out and fused: `x * (y + 1)` as `fma(x, y, x)`.
+    MultipliedOut,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -158,6 +165,42 @@ impl Tf32Rounding {
     }
 }
 
+/// What the factors of f32 products are rounded to before.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FactorRounding {
+    /// TF32.
+    Tf32(Tf32Rounding),
+    /// A narrower format, to nearest even.
+    Narrow(Format),
+}
+
+impl FactorRounding {
+    /// The deviation that it is.
+    pub const fn deviation(self) -> Deviation {
+        match self {
+            FactorRounding::Tf32(how) => Deviation::Tf32(how),
+            FactorRounding::Narrow(format) => Deviation::NarrowFactors(format),
+        }
+    }
+
+    /// The format's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            FactorRounding::Tf32(_) => "TF32",
+            FactorRounding::Narrow(format) => format_name(format),
+        }
+    }
+
+    /// The f32 that holds an f32 rounded so.
+    pub fn of_f32(self, bits: u64) -> u64 {
+        let converted = |from, to, bits| convert(from, to, Rounding::NearestEven, bits).0;
+        match self {
+            FactorRounding::Tf32(how) => how.of_f32(bits),
+            FactorRounding::Narrow(format) => converted(format, Format::F32, converted(Format::F32, format, bits)),
+        }
+    }
+}
+
 /// A value that the documents of libraries and machines allow a function to give.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Approximation {
@@ -215,51 +258,54 @@ impl Deviation {
             Deviation::Contract(Products::Lines { .. }) => 1,
             // A library's own function is commoner than a wider type, which fits the same.
             Deviation::ReciprocalRoot => 2,
-            Deviation::Contract(Products::All) => 3,
-            Deviation::WideEachOperation(_) => 4,
-            Deviation::Split(Fmas::Line(_)) => 5,
-            Deviation::Split(Fmas::All) => 6,
-            Deviation::Flush(_) => 7,
-            Deviation::Keep(_) => 8,
-            Deviation::ZeroDominance => 9,
-            Deviation::NoZeroDominance => 10,
-            Deviation::WideWhole(_) => 11,
-            Deviation::Round(_) => 12,
-            Deviation::RoundUnmodified(_) => 13,
-            Deviation::TruncatedProduct => 14,
-            Deviation::WholeProduct => 15,
-            Deviation::Saturate => 16,
-            Deviation::NoSaturate => 17,
-            Deviation::Order(_) => 18,
-            Deviation::TensorCores(_) => 44,
-            Deviation::Machine(_) => 45,
-            Deviation::NanOperand(_) => 19,
-            Deviation::OtherNan => 20,
-            Deviation::FlushResults(Tininess::Result) => 21,
-            Deviation::FlushResults(Tininess::AfterRounding) => 22,
-            Deviation::FlushResults(Tininess::BeforeRounding) => 23,
-            Deviation::FlushOperands => 24,
-            Deviation::KeepOperands => 25,
-            Deviation::KeepResults => 26,
-            Deviation::OtherZero => 27,
-            Deviation::NegateAddend => 28,
-            Deviation::NegateProduct => 29,
-            Deviation::Reciprocal => 31,
-            Deviation::RootByReciprocal => 32,
-            Deviation::ReciprocalByRoot => 33,
+            Deviation::ExpM1 => 3,
+            Deviation::Log1P => 4,
+            Deviation::MultipliedOut => 5,
+            Deviation::Contract(Products::All) => 6,
+            Deviation::WideEachOperation(_) => 7,
+            Deviation::Split(Fmas::Line(_)) => 8,
+            Deviation::Split(Fmas::All) => 9,
+            Deviation::Flush(_) => 10,
+            Deviation::Keep(_) => 11,
+            Deviation::ZeroDominance => 12,
+            Deviation::NoZeroDominance => 13,
+            Deviation::WideWhole(_) => 14,
+            Deviation::Round(_) => 15,
+            Deviation::RoundUnmodified(_) => 16,
+            Deviation::TruncatedProduct => 17,
+            Deviation::WholeProduct => 18,
+            Deviation::Saturate => 19,
+            Deviation::NoSaturate => 20,
+            Deviation::Order(_) => 21,
+            Deviation::TensorCores(_) => 47,
+            Deviation::Machine(_) => 48,
+            Deviation::NanOperand(_) => 22,
+            Deviation::OtherNan => 23,
+            Deviation::FlushResults(Tininess::Result) => 24,
+            Deviation::FlushResults(Tininess::AfterRounding) => 25,
+            Deviation::FlushResults(Tininess::BeforeRounding) => 26,
+            Deviation::FlushOperands => 27,
+            Deviation::KeepOperands => 28,
+            Deviation::KeepResults => 29,
+            Deviation::OtherZero => 30,
+            Deviation::NegateAddend => 31,
+            Deviation::NegateProduct => 32,
+            Deviation::Reciprocal => 34,
+            Deviation::RootByReciprocal => 35,
+            Deviation::ReciprocalByRoot => 36,
             // A conversion to f16 is commoner than one to TF32 that rounds to nearest even, which fits the same.
-            Deviation::NarrowFactors(_) => 34,
-            Deviation::Tf32(_) => 35,
-            Deviation::Approximate(_) => 46,
-            Deviation::X87(Narrowing::Whole) => 36,
-            Deviation::X87(Narrowing::EachOperation) => 37,
-            Deviation::SubnormalsTwice => 38,
-            Deviation::WideResult(_) => 39,
-            Deviation::Compensated => 42,
-            Deviation::Bf16Cut(Narrowing::Whole) => 40,
-            Deviation::Bf16Cut(Narrowing::EachOperation) => 41,
-            Deviation::WideSum(_) => 43,
-            Deviation::TiesAway(_) => 47,
+            Deviation::NarrowFactors(_) => 37,
+            Deviation::Tf32(_) => 38,
+            Deviation::Approximate(_) => 49,
+            Deviation::X87(Narrowing::Whole) => 39,
+            Deviation::X87(Narrowing::EachOperation) => 40,
+            Deviation::SubnormalsTwice => 41,
+            Deviation::WideResult(_) => 42,
+            Deviation::Compensated => 45,
+            Deviation::Bf16Cut(Narrowing::Whole) => 43,
+            Deviation::Bf16Cut(Narrowing::EachOperation) => 44,
+            Deviation::WideSum(_) => 46,
+            Deviation::TiesAway(_) => 50,
         }
     }
 

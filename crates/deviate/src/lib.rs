@@ -14,7 +14,7 @@ mod plausibility;
 mod sets;
 mod text;
 
-pub use deviation::{Approximation, Deviation, Fmas, Narrowing, Products, Tf32Rounding};
+pub use deviation::{Approximation, Deviation, FactorRounding, Fmas, Narrowing, Products, Tf32Rounding};
 pub use model::{Carried, EvalMethod, EvalModel, NarrowBy, Stages, Typed};
 pub use plausibility::{Allowed, Plausibility, UnusualMode, plausibility};
 pub use sets::{ExpressionTraits, ModeSets, for_expressions, for_instructions, for_kernels};

@@ -5,7 +5,7 @@ use roundonce_arith::{
 };
 use roundonce_isa::convert;
 
-use crate::deviation::{Deviation, Narrowing, Tf32Rounding};
+use crate::deviation::{Deviation, FactorRounding, Narrowing};
 
 /// A typed scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -81,7 +81,7 @@ pub struct EvalModel {
     keeps_wide: bool,
     any_nan: bool,
     any_zero: bool,
-    tf32: Option<Tf32Rounding>,
+    factors: Option<FactorRounding>,
 }
 
 impl EvalModel {
@@ -100,7 +100,7 @@ impl EvalModel {
             keeps_wide: false,
             any_nan: false,
             any_zero: false,
-            tf32: None,
+            factors: None,
         }
     }
 
@@ -116,6 +116,7 @@ impl EvalModel {
         let mut other = self;
         let EvalModel { operation, flush_operands, flush_results, .. } = &mut other;
         let is_flushing = self.flushes();
+        let has_f32_factors = operation.format == Format::F32 && operation.op != ArithOp::Add;
         let is_about = |format: &Option<Format>| format.is_none_or(|format| format == self.operation.format);
         match deviation {
             Deviation::Flush(format) if is_about(format) && !is_flushing => {
@@ -171,8 +172,9 @@ impl EvalModel {
             }
             Deviation::OtherNan => other.any_nan = true,
             Deviation::OtherZero => other.any_zero = true,
-            Deviation::Tf32(how) if operation.format == Format::F32 && operation.op != ArithOp::Add => {
-                other.tf32 = Some(*how);
+            Deviation::Tf32(how) if has_f32_factors => other.factors = Some(FactorRounding::Tf32(*how)),
+            Deviation::NarrowFactors(format) if has_f32_factors => {
+                other.factors = Some(FactorRounding::Narrow(*format));
             }
             Deviation::Flush(_)
             | Deviation::Keep(_)
@@ -194,6 +196,9 @@ impl EvalModel {
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot
+            | Deviation::ExpM1
+            | Deviation::Log1P
+            | Deviation::MultipliedOut
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)
@@ -224,7 +229,7 @@ impl EvalModel {
     /// The operation that gives the model's bits in one go under its profile; `None` if there is none.
     pub fn as_operation(&self) -> Option<Operation> {
         let stages = self.stages(true);
-        let is_one = !stages.flush_operands && stages.tf32.is_none() && !stages.has_finish() && !self.rounds_product;
+        let is_one = !stages.flush_operands && stages.factors.is_none() && !stages.has_finish() && !self.rounds_product;
         (is_one && stages.profile == self.profile).then_some(stages.operation)
     }
 
@@ -276,7 +281,7 @@ impl EvalModel {
             let narrowing = self.narrowing();
             return Stages {
                 flush_operands: self.flush_operands,
-                tf32: self.tf32,
+                factors: self.factors,
                 operation: Operation {
                     format: wide,
                     source_format: wide,
@@ -296,7 +301,7 @@ impl EvalModel {
         if let Some(guarded) = with_guard_bit(format).filter(|_| self.ties_away) {
             return Stages {
                 flush_operands: self.flush_operands,
-                tf32: self.tf32,
+                factors: self.factors,
                 operation: Operation {
                     format: guarded,
                     source_format: guarded,
@@ -314,7 +319,10 @@ impl EvalModel {
         }
         // Where operands and results are flushed alike, the pipeline does it.
         if self.flushes() {
-            return Stages { tf32: self.tf32, ..Stages::of(Operation { flush: true, ..self.operation }, &profile) };
+            return Stages {
+                factors: self.factors,
+                ..Stages::of(Operation { flush: true, ..self.operation }, &profile)
+            };
         }
         let underflow = match flush_results {
             Some(Tininess::BeforeRounding) => Underflow::BeforeRounding,
@@ -328,7 +336,7 @@ impl EvalModel {
         };
         Stages {
             flush_operands: self.flush_operands,
-            tf32: self.tf32,
+            factors: self.factors,
             operation: Operation { clamp: within, ..self.operation },
             profile: Profile { underflow, ..self.profile },
             narrow: None,
@@ -436,8 +444,8 @@ fn is_wider(wide: Format, format: Format) -> bool {
 pub struct Stages {
     /// Subnormal operands are flushed, in their own formats.
     pub flush_operands: bool,
-    /// The factors are rounded to TF32, behind that.
-    pub tf32: Option<Tf32Rounding>,
+    /// The factors of an f32 product are rounded so, behind that.
+    pub factors: Option<FactorRounding>,
     /// The arithmetic.
     pub operation: Operation,
     /// What the documents leave open.
@@ -477,7 +485,7 @@ impl Stages {
     pub const fn of(operation: Operation, profile: &Profile) -> Stages {
         Stages {
             flush_operands: false,
-            tf32: None,
+            factors: None,
             operation,
             profile: *profile,
             narrow: None,
@@ -489,7 +497,7 @@ impl Stages {
     /// An operand in the format that the arithmetic takes.
     pub fn operand(&self, index: usize, Typed { format, bits }: Typed) -> u64 {
         let bits = if self.flush_operands { format.flush(bits) } else { bits };
-        let bits = match self.tf32 {
+        let bits = match self.factors {
             Some(how) if index < 2 && format == Format::F32 => how.of_f32(bits),
             _ => bits,
         };
@@ -548,7 +556,7 @@ impl Stages {
 
     /// Whether the arithmetic takes operands of its formats as they are.
     pub const fn takes_operands_as_they_are(&self) -> bool {
-        !self.flush_operands && self.tf32.is_none()
+        !self.flush_operands && self.factors.is_none()
     }
 
     /// Carries the operation out.

@@ -66,6 +66,9 @@ impl Deviation {
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
             | Deviation::Reciprocal
+            | Deviation::ExpM1
+            | Deviation::Log1P
+            | Deviation::MultipliedOut
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             Deviation::Split(_)
             | Deviation::Tf32(_)

@@ -153,6 +153,7 @@ fn usual(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     }
     if is_f32 && traits.has_product {
         all.extend(Tf32Rounding::ALL.map(|how| vec![Deviation::Tf32(how)]));
+        all.extend([Format::F16, Format::BF16].map(|narrow| vec![Deviation::NarrowFactors(narrow)]));
     }
     if is_f32 && traits.is_contracted {
         // The machines that cut the product have no subnormals.

@@ -128,7 +128,7 @@ pub fn toolchain(name: &str) -> Result<&'static str, String> {
 /// What to do about some deviations; of some toolchains alone, if any is given.
 pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &[&str]) -> Vec<Advice> {
     let topic = |deviation: &Deviation| match deviation {
-        Deviation::Contract(_) => Some(Topic::Contraction),
+        Deviation::Contract(_) | Deviation::MultipliedOut => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
         Deviation::WideEachOperation(_)

@@ -13,7 +13,7 @@ use crate::evaluation::{Evaluation, Step, is_same_fused};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{has_long_product, terms_of};
+use crate::plan::{has_long_product, has_product_of_sum, terms_of};
 use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
@@ -34,6 +34,9 @@ pub(crate) const ORDERS_UNTRIED: &str = "the sum was not taken in other orders: 
 /// What is said where a product of three factors may be taken in another order.
 pub(crate) const PRODUCTS_UNTRIED: &str =
     "products of three factors and more were not taken in other orders, nor multiplied out";
+
+/// What is said where a product of a sum may be multiplied out.
+pub(crate) const MULTIPLIED_OUT_UNTRIED: &str = "products of sums were not multiplied out, but of those that have a 1";
 
 /// What is said where an evaluation and the same with all products fused give what was seen.
 pub(crate) const FUSED_OR_NOT: &str = "fused or not, it is the same here: other inputs can tell";
@@ -179,7 +182,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             outcome: Outcome::of(found.explanations.len(), found.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
-            stored_as: seen.typed(format).map(|typed| typed.format).filter(|own| *own != format).and_then(Format::name),
+            stored_as: seen.stored_as(format),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -190,6 +193,9 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     let mut untried = candidates.untried();
     if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
         untried.push(ORDERS_UNTRIED.to_owned());
+    }
+    if has_product_of_sum(expr) && found.iter().any(|found| found.explanations.is_empty()) {
+        untried.push(MULTIPLIED_OUT_UNTRIED.to_owned());
     }
     if has_long_product(expr) && found.iter().any(|found| found.explanations.is_empty()) {
         untried.push(PRODUCTS_UNTRIED.to_owned());
@@ -412,7 +418,9 @@ impl EvaluationText {
             let [operands_flushed, result_flushed] = step.flushed;
             let mut operation = step_text(evaluation, step);
             operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
-            operation.push_str(if step.tf32 { ", factors in TF32" } else { "" });
+            if let Some(factors) = step.factors {
+                operation.push_str(&format!(", factors in {}", factors.name()));
+            }
             if let Some(Typed { format, .. }) = step.narrowed {
                 let name = format.name().unwrap_or("?");
                 operation.push_str(&match step.narrow_by {

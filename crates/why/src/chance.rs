@@ -89,6 +89,17 @@ pub fn chance_of_a_match(most: usize, sample: usize) -> f64 {
     (most + 1) as f64 / (sample + 2) as f64
 }
 
+/// Whether so many elements match that it is clearly more than so many that may by accident: by two standard deviations.
+///
+/// ```
+/// use roundonce_why::is_beyond_accident;
+/// assert!(!is_beyond_accident(3, 2) && is_beyond_accident(30, 2));
+/// ```
+pub fn is_beyond_accident(matched: usize, by_accident: usize) -> bool {
+    let more = matched.saturating_sub(by_accident);
+    more * more > 4 * (by_accident + 1)
+}
+
 /// The bits of evidence that so many of some elements are no accident where one matches with the given chance: the
 /// negative logarithm of Chernoff's bound on the chance of as many matches. None if neither twice as many match as by
 /// accident, nor half as many do not: then values beside the seen ones match about as often.

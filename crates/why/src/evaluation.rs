@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use roundonce_arith::{Extended, Format, Operation, Outcome, Profile, Rounding};
 use roundonce_deviate::{
-    Approximation, Carried, Deviation, EvalModel, Fmas, NarrowBy, Narrowing, Plausibility, Products, Stages, Typed,
-    plausibility,
+    Approximation, Carried, Deviation, EvalModel, FactorRounding, Fmas, NarrowBy, Narrowing, Plausibility, Products,
+    Stages, Typed, plausibility,
 };
 
 use roundonce_isa::convert;
@@ -51,8 +51,8 @@ pub struct Step {
     pub narrow_by: Option<NarrowBy>,
     /// What is flushed apart from the operation: its operands before it, its result after it.
     pub flushed: [bool; 2],
-    /// Whether its factors are rounded to TF32 before.
-    pub tf32: bool,
+    /// What its factors are rounded to before.
+    pub factors: Option<FactorRounding>,
     /// The result in the x87's format, where it is computed there. The fields above then have it in the operation's type.
     pub x87: Option<Extended>,
 }
@@ -216,7 +216,7 @@ impl Evaluation {
                         narrowed: outcome.stored,
                         narrow_by: None,
                         flushed: [false; 2],
-                        tf32: false,
+                        factors: None,
                         x87: Some(outcome.result.number),
                     });
                 },
@@ -235,7 +235,7 @@ impl Evaluation {
                 narrowed: carried.narrowed,
                 narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],
-                tf32: stages.tf32.is_some(),
+                factors: stages.factors,
                 x87: None,
             });
         });

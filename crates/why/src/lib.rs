@@ -50,6 +50,7 @@ pub use call::{Call, Relation};
 pub use cases::{CASES, Case};
 pub use chance::{
     FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
+    is_beyond_accident,
 };
 pub use evaluation::{Evaluation, Step};
 pub use explain::{

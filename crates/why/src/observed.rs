@@ -6,6 +6,7 @@ use roundonce_isa::{convert, exact_decimal, parse_number};
 use roundonce_deviate::{EvalModel, Typed};
 
 use crate::expr::parse_typed;
+use crate::literals::is_untyped;
 use crate::search::{place, ulps};
 
 /// An observed value.
@@ -83,6 +84,12 @@ impl ObservedValue {
             Matcher::Bits(observed) => Some(*observed),
             Matcher::Decimal(_) => Some(Typed { format, bits: parse_number(format, &self.text)?.bits }),
         }
+    }
+
+    /// The type that it was given, where that is another than the result's.
+    pub(crate) fn stored_as(&self, format: Format) -> Option<&'static str> {
+        let own = self.typed(format)?.format;
+        (own != format && !is_untyped(&self.text)).then(|| own.name()).flatten()
     }
 
     /// What might have been observed in its stead by results of a format.

@@ -408,6 +408,13 @@ pub(crate) fn has_long_product(expr: &Expr) -> bool {
     is_product(expr) && parts.iter().any(|part| is_product(part)) || parts.into_iter().any(has_long_product)
 }
 
+/// Whether a sum is a factor somewhere.
+pub(crate) fn has_product_of_sum(expr: &Expr) -> bool {
+    let is_sum = |expr: &&Expr| matches!(unsign(expr).expr, Expr::Add(..) | Expr::Sub(..));
+    let parts = expr.parts();
+    matches!(expr, Expr::Mul(..)) && parts.iter().any(is_sum) || parts.into_iter().any(has_product_of_sum)
+}
+
 /// A term added to a sum.
 fn plus(sum: Expr, term: &Expr) -> Expr {
     match term {

@@ -1,4 +1,5 @@
-//! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step.
+//! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
+//! products with a sum that has a 1, multiplied out.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,10 @@ use crate::expr::Expr;
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 4] = [
+const RULES: [(Deviation, Rule); 7] = [
+    (Deviation::MultipliedOut, multiplied_out),
+    (Deviation::ExpM1, expm1),
+    (Deviation::Log1P, log1p),
     (Deviation::Reciprocal, by_reciprocal),
     (Deviation::RootByReciprocal, root_by_reciprocal),
     (Deviation::ReciprocalByRoot, reciprocal_by_root),
@@ -54,6 +58,49 @@ fn reciprocal_root(expr: &Expr) -> Option<Expr> {
     }
     let (a, b) = quotient(expr)?;
     root(b).map(|root| if is_one(a) { root } else { product(a.clone(), root) })
+}
+
+/// `x * (y + 1)` as `fma(x, y, x)`, as LLVM has it where infinities are left out (DAGCombiner, visitFMULForFMADistributiveCombine).
+fn multiplied_out(expr: &Expr) -> Option<Expr> {
+    let Expr::Mul(a, b) = expr else { return None };
+    let with = |x: &Expr, sum: &Expr| {
+        let (y, addend) = match sum {
+            Expr::Add(y, one) | Expr::Add(one, y) if is_one(one) => ((**y).clone(), x.clone()),
+            Expr::Sub(y, one) if is_one(one) => ((**y).clone(), negated(x)),
+            Expr::Sub(one, y) if is_one(one) => (negated(y), x.clone()),
+            _ => return None,
+        };
+        let is_of_one_type = [x, &y, sum].iter().all(|part| part.format() == expr.format());
+        is_of_one_type.then(|| Expr::Fma(Box::new(x.clone()), Box::new(y), Box::new(addend)))
+    };
+    with(a, b).or_else(|| with(b, a))
+}
+
+/// `exp(x) - 1` as `expm1(x)`.
+fn expm1(expr: &Expr) -> Option<Expr> {
+    let Expr::Sub(a, b) = expr else { return None };
+    let (x, is_negated) = match (of(a, Function::Exp), of(b, Function::Exp)) {
+        (Some(x), _) if is_one(b) => (x, false),
+        (_, Some(x)) if is_one(a) => (x, true),
+        _ => return None,
+    };
+    let found = (x.format() == expr.format()).then(|| call(Function::ExpM1, vec![x.clone()]))?;
+    Some(if is_negated { negated(&found) } else { found })
+}
+
+/// `log(1 + x)` as `log1p(x)`.
+fn log1p(expr: &Expr) -> Option<Expr> {
+    let sum = of(expr, Function::Log)?;
+    let x = match sum {
+        Expr::Add(one, x) | Expr::Add(x, one) if is_one(one) => (**x).clone(),
+        Expr::Sub(one, x) if is_one(one) => negated(x),
+        _ => return None,
+    };
+    (x.format() == expr.format()).then(|| call(Function::Log1P, vec![x]))
+}
+
+fn negated(expr: &Expr) -> Expr {
+    Expr::Neg(Box::new(expr.clone()))
 }
 
 fn quotient(expr: &Expr) -> Option<(&Expr, &Expr)> {

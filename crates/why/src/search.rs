@@ -7,7 +7,7 @@ use std::sync::Arc;
 use roundonce_arith::{ArithOp, Format, Profile};
 use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_deviate::{
-    Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
+    Allowed, Deviation, ExpressionTraits, FactorRounding, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
 use roundonce_isa::grouped;
 
@@ -376,7 +376,8 @@ impl Plans {
     fn add(&mut self, choices: &Choices<'_>, fusions: &[Fusion], Changes { order, rewritten }: Changes<'_>) {
         for splits_fma in [false, true] {
             let plan = Plan { rewritten: rewritten.to_vec(), ..choices.plan(fusions, splits_fma) };
-            if splits_fma && plan.split == 0 {
+            // What is multiplied out is an fma that nobody wrote.
+            if splits_fma && (plan.split == 0 || rewritten.contains(&Deviation::MultipliedOut)) {
                 continue;
             }
             let evaluation = Evaluation { order: order.map(str::to_owned), ..Evaluation::plain(plan) };
@@ -543,6 +544,8 @@ fn digest(evaluation: &Evaluation, profile: &Profile) -> u64 {
     let mut hasher = DefaultHasher::new();
     for step in evaluation.trace(profile).1 {
         (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
+        // What a TF32 and an f16 hold alike are two causes.
+        step.factors.map(FactorRounding::name).hash(&mut hasher);
         // A whole expression of one operation narrows as that operation alone does.
         (step.narrowed.map(|narrowed| narrowed.bits), step.x87).hash(&mut hasher);
     }

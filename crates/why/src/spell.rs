@@ -41,6 +41,7 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
                 | Deviation::OtherNan
                 | Deviation::OtherZero
                 | Deviation::Tf32(_)
+                | Deviation::NarrowFactors(_)
                 | Deviation::X87(_)
                 | Deviation::WideResult(_)
                 | Deviation::Bf16Cut(_)

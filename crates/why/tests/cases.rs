@@ -227,3 +227,15 @@ fn code_takes_no_name_of_the_expression() {
     let negated = code("fma(-n0, c2, n0)");
     assert_eq!(negated.ptx, ["neg.f32 n0_, n0;", "fma.rn.f32 d, n0_, c2, n0;"]);
 }
+
+/// What has no type was not stored in another one.
+#[test]
+fn a_number_without_a_type_is_not_stored() {
+    let stored = |saw: &str| {
+        let names = BTreeMap::from([("a".to_owned(), parse_typed("0.75f").unwrap().0)]);
+        let seen = ObservedValue::parse(saw).unwrap();
+        answer(&parse_expr("a*2f", &names).unwrap(), &[seen], Options::default(), &Profile::NVIDIA).seen[0].stored_as
+    };
+    assert_eq!(["inf", "nan", "0x1.8p0"].map(stored), [None; 3]);
+    assert_eq!(["0x3ff8000000000000", "1.5h"].map(stored), [Some("f64"), Some("f16")]);
+}

@@ -41,11 +41,11 @@ pub use schedule::TensorUnit;
 use sums::Sums;
 
 use crate::advice::{Advice, advice};
-use crate::answer::{EvaluationText, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA, describe};
+use crate::answer::{EvaluationText, MULTIPLIED_OUT_UNTRIED, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA, describe};
 use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
-use crate::plan::{has_long_product, terms_of};
+use crate::plan::{has_long_product, has_product_of_sum, terms_of};
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
@@ -375,6 +375,9 @@ pub fn answer_arrays(
     let has_orders = question.reduction.is_none() && terms_of(&question.expr) > 2;
     if has_orders && !options.reassociate && answers.iter().any(is_doubtful) {
         untried.push(ORDERS_UNTRIED.to_owned());
+    }
+    if question.reduction.is_none() && has_product_of_sum(&question.expr) && answers.iter().any(is_doubtful) {
+        untried.push(MULTIPLIED_OUT_UNTRIED.to_owned());
     }
     if question.reduction.is_none() && has_long_product(&question.expr) && answers.iter().any(is_doubtful) {
         untried.push(PRODUCTS_UNTRIED.to_owned());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Element, Elements, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, Products, Tf32Rounding, plausibility};
+use roundonce_deviate::{Deviation, FactorRounding, Products, Tf32Rounding, plausibility};
 use roundonce_functions::{Function, approximate};
 use roundonce_isa::convert;
 
@@ -37,30 +37,6 @@ enum Precision {
     Each(Format),
     /// A wider one, and all else too; the result is not rounded.
     Result(Format),
-}
-
-/// What the factors of f32 products are rounded to before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum FactorRounding {
-    Tf32(Tf32Rounding),
-    Narrow(Format),
-}
-
-impl FactorRounding {
-    fn deviation(self) -> Deviation {
-        match self {
-            FactorRounding::Tf32(how) => Deviation::Tf32(how),
-            FactorRounding::Narrow(format) => Deviation::NarrowFactors(format),
-        }
-    }
-
-    /// The f32 that holds an f32 rounded so.
-    fn of_f32(self, bits: u64) -> u64 {
-        match self {
-            FactorRounding::Tf32(how) => how.of_f32(bits),
-            FactorRounding::Narrow(format) => converted(format, Format::F32, converted(Format::F32, format, bits)),
-        }
-    }
 }
 
 /// How terms are made and added, whatever their order.

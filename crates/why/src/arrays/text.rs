@@ -5,7 +5,7 @@ use roundonce_isa::{counted, grouped};
 
 use super::{ArrayAnswer, ArrayGroup, Example, ObservedArray, PossibleGroup};
 use crate::answer::{COLUMNS, FUSED_OR_NOT, count_ulps};
-use crate::chance::{WEAK_BITS, evidence_text};
+use crate::chance::{WEAK_BITS, evidence_text, is_beyond_accident};
 use crate::text::{Line, Role, wrap};
 
 /// Other evaluations that are named.
@@ -129,7 +129,8 @@ impl ArrayAnswer {
                         of(matched)
                     ),
                     None => format!(
-                        "{of_these}the best evaluation matches {matched}; moved by a few ulps, up to {after} would match: no more than by accident"
+                        "{of_these}the best evaluation matches {matched}; moved by a few ulps, up to {after} would match: {} more than by accident",
+                        if matched > after { "not clearly" } else { "no" }
                     ),
                 };
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
@@ -160,7 +161,7 @@ impl ArrayAnswer {
 impl ObservedArray {
     /// The evaluation that matches more of what nothing explains than one does by accident, and not enough.
     fn nearly(&self) -> Option<&PossibleGroup> {
-        self.by_accident.filter(|[matched, after]| matched > after).and(self.nearest.as_ref())
+        self.by_accident.filter(|[matched, after]| is_beyond_accident(*matched, *after)).and(self.nearest.as_ref())
     }
 }
 

@@ -1,0 +1,79 @@
+//! What is computed in the place of a product or a function that is written: multiplied out and fused, `expm1`, `log1p`,
+//! factors of a narrower type.
+
+#[allow(dead_code, reason = "the tests share it")]
+mod rational;
+
+use rational::{NEAREST, array, ask, convert, deviations, fma, multiply, numbers, plus};
+use roundonce_arith::{Format, Profile, Rounding};
+use roundonce_functions::{Function, approximate};
+use roundonce_oracle::Layout;
+use roundonce_why::{ArrayAnswer, Outcome, Values};
+
+const NEGATIVE: u64 = 0x8000_0000;
+
+fn f32s(values: &[u64]) -> Values {
+    array(Format::F32, values, &[values.len()])
+}
+
+/// Every way to explain all elements.
+fn ways(answer: &ArrayAnswer) -> String {
+    assert_eq!((answer.seen[0].groups.len(), answer.seen[0].unexplained), (1, 0), "{answer:#?}");
+    let group = &answer.seen[0].groups[0];
+    [&group.sentence].into_iter().chain(&group.alternatives).cloned().collect::<Vec<String>>().join("; ")
+}
+
+#[test]
+fn a_product_with_a_sum_that_has_a_one() {
+    let (x, y) = (numbers(41, 2000), numbers(42, 2000));
+    type Of = fn(u64, u64) -> u64;
+    let cases: [(&str, Of); 5] = [
+        ("x*(y+1f)", |x, y| fma(x, y, x)),
+        ("(1f+y)*x", |x, y| fma(x, y, x)),
+        ("x*(y-1f)", |x, y| fma(x, y, x ^ NEGATIVE)),
+        ("x*(1f-y)", |x, y| fma(x, y ^ NEGATIVE, x)),
+        ("x*(x+1f)", |x, _| fma(x, x, x)),
+    ];
+    for (text, of) in cases {
+        let seen: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| of(x, y)).collect();
+        let answer = ask(text, &[("x", f32s(&x)), ("y", f32s(&y))], f32s(&seen));
+        assert_eq!(deviations(&answer), r#"[{"kind":"multiplied-out"}]"#, "{text}: {answer:#?}");
+        ways(&answer);
+    }
+    // Where the two give the same, neither is the only one.
+    let few: Vec<u64> = x[..24].iter().map(|&x| fma(x, x, x)).collect();
+    let found = ways(&ask("x*(x+1f)", &[("x", f32s(&x[..24]))], f32s(&few)));
+    assert!(found.contains("fma(x, y, x)"), "{found}");
+    // Of other sums the answer says that they were not multiplied out.
+    let z = numbers(43, 2000);
+    let seen: Vec<u64> = (0..2000).map(|at| fma(x[at], y[at], multiply(x[at], z[at]))).collect();
+    let answer = ask("x*(y+z)", &[("x", f32s(&x)), ("y", f32s(&y)), ("z", f32s(&z))], f32s(&seen));
+    assert!(answer.untried.iter().any(|text| text.contains("multiplied out")), "{answer:#?}");
+}
+
+#[test]
+fn functions_near_a_zero() {
+    let x: Vec<u64> = numbers(44, 500).into_iter().map(|bits| bits - (10 << 23)).collect();
+    for (text, function) in [("exp(x)-1f", Function::ExpM1), ("log(1f+x)", Function::Log1P)] {
+        let of = |&x: &u64| approximate(&Profile::NVIDIA, function, Format::F32, Rounding::NearestEven, false, [x, 0]);
+        let seen: Vec<u64> = x.iter().map(of).collect();
+        let answer = ask(text, &[("x", f32s(&x))], f32s(&seen));
+        let found = ways(&answer);
+        assert!(found.contains("expm1(x)") || found.contains("log1p(x)"), "{text}: {found}");
+        assert!(answer.seen[0].outcome != Outcome::One || !found.contains("f64"), "{text}: {answer:#?}");
+    }
+}
+
+#[test]
+fn factors_of_products_and_sums() {
+    let [a, b, c] = [45, 46, 47].map(|seed| numbers(seed, 600));
+    let names = [("a", f32s(&a)), ("b", f32s(&b)), ("c", f32s(&c))];
+    for (layout, kind) in [(Layout::F16, "f16"), (Layout::BF16, "bf16")] {
+        let rounded = |bits: u64| convert(layout, Layout::F32, NEAREST, convert(Layout::F32, layout, NEAREST, bits));
+        let seen: Vec<u64> = (0..600).map(|at| plus(multiply(rounded(a[at]), rounded(b[at])), c[at])).collect();
+        let answer = ask("a*b+c", &names, f32s(&seen));
+        assert_eq!(deviations(&answer), format!(r#"[{{"kind":"narrow-factors","what":"{kind}"}}]"#), "{answer:#?}");
+        let steps = &answer.seen[0].groups[0].example.evaluated.as_ref().unwrap().steps;
+        assert!(steps[0].operation.ends_with(&format!("factors in {kind}")), "{steps:?}");
+    }
+}
