@@ -398,6 +398,24 @@ fn eighty_bits_on_arrays() {
     assert_eq!(deviations(&ask_first("(a+b)*c", 4096, &each)), r#"[{"kind":"wide-each-operation","what":"x87"}]"#);
 }
 
+/// Sums are not kept in 80 bits: where they may have been, the answer says that this was not tried.
+#[test]
+fn sums_in_eighty_bits() {
+    let mut generator = Generator::new(14, Layout::F64, Layout::F64);
+    let near_one = |bits: u64| (bits & !Layout::F64.infinity()) | Layout::F64.one();
+    let terms: Vec<u64> = (0..40 * 12).map(|_| near_one(generator.triple()[0] ^ generator.triple()[1] << 1)).collect();
+    let sum = |row: &[u64]| {
+        let add = |sum: Extended, &term: &u64| sum.plus(Extended::of(Format::F64, term)).number;
+        row.iter().fold(Extended::of(Format::F64, 0), add).round(Format::F64).bits
+    };
+    let seen: Vec<u64> = terms.chunks(12).map(sum).collect();
+    let terms = array(Format::F64, &terms, &[40, 12]);
+    let answer = ask_plainly("sum(m, 1)", &[("m", terms)], array(Format::F64, &seen, &[40]), Options::default());
+    assert_eq!(answer.seen[0].unexplained, 0, "{answer:#?}");
+    assert!(answer.seen[0].groups[0].sentence.contains("compensation"), "{answer:#?}");
+    assert!(answer.untried.iter().any(|text| text.contains("80 bits")), "{answer:#?}");
+}
+
 /// Elements that an evaluation alone gives are a bit each: the one as written or the next one.
 #[test]
 fn a_few_whole_numbers_of_an_array_are_weak_evidence() {

@@ -38,7 +38,7 @@ pub(crate) use evaluate::{BLOCK, Runner};
 pub use question::{Question, Values};
 pub(crate) use reduction::is_reduction;
 pub use schedule::TensorUnit;
-use sums::Sums;
+use sums::{EIGHTY_BITS_UNTRIED, Sums, is_compensated};
 
 use crate::advice::{Advice, advice};
 use crate::answer::{EvaluationText, MULTIPLIED_OUT_UNTRIED, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA, describe};
@@ -384,6 +384,8 @@ pub fn answer_arrays(
     }
     if question.reduction.is_some() && answers.iter().any(|seen| seen.outcome == Outcome::None) {
         untried.push(PARTIAL_SUMS_UNTRIED.to_owned());
+    } else if answers.iter().flat_map(|seen| &seen.groups).any(|group| is_compensated(&group.deviations)) {
+        untried.push(EIGHTY_BITS_UNTRIED.to_owned());
     }
     let is_believed = |seen: &ObservedArray, group: &ArrayGroup| seen.unexplained == 0 || !group.is_weak();
     let main = answers.iter().filter_map(|seen| seen.groups.first().filter(|group| is_believed(seen, group)));

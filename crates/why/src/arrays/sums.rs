@@ -24,6 +24,14 @@ use crate::plan::Plan;
 /// Results of a sum that are computed together.
 const RESULTS: usize = 256;
 
+/// What is said where a compensated sum explains what was seen: one in 80 bits gives nearly the same.
+pub(super) const EIGHTY_BITS_UNTRIED: &str = "not tried: sums kept in 80 bits (long double, as R's sum)";
+
+/// Whether a sum is compensated among some deviations.
+pub(super) fn is_compensated(deviations: &[Deviation]) -> bool {
+    deviations.iter().any(|it| matches!(it, Deviation::Order(order) if order.ends_with("compensation")))
+}
+
 /// In which format sums are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Precision {
