@@ -137,7 +137,7 @@ impl Emitter<'_> {
         if self.machine() == Machine::Avx2 {
             return self.asm.lane_pair(RDX, from, pair);
         }
-        let quarter = self.quarter(from, pair / 2, pair % 2 == 0);
+        let quarter = self.quarter(from, pair / 2, pair.is_multiple_of(2));
         self.asm.push(match pair % 2 {
             0 => Instruction::with2(Code::EVEX_Vmovq_rm64_xmm, RDX, quarter),
             _ => Instruction::with3(Code::EVEX_Vpextrq_rm64_xmm_imm8, RDX, quarter, 1u32),
