@@ -72,6 +72,8 @@ pub struct Use {
     pub end: usize,
     /// The index of its declaration.
     pub declaration: usize,
+    /// The register's number, where a declaration is of a range of them: 1 of `%f1` under `%f<4>`.
+    pub number: Option<u32>,
 }
 
 /// The opcode of an instruction with its modifiers.
@@ -119,6 +121,16 @@ impl Outline {
     /// The use of a name at a byte.
     pub fn used(&self, byte: usize) -> Option<&Use> {
         at(&self.uses, byte, |used| (used.start, used.end))
+    }
+
+    /// The uses of what is named at a byte. Of a range of registers those of the one register, with the range's declaration;
+    /// at that declaration those of all of them.
+    pub fn uses_at(&self, byte: usize) -> Option<impl Iterator<Item = &Use>> {
+        let &Use { declaration, number, .. } = self.used(byte)?;
+        let is_same = move |used: &&Use| {
+            used.declaration == declaration && (number.is_none() || used.number.is_none() || used.number == number)
+        };
+        Some(self.uses.iter().filter(is_same))
     }
 
     /// The opcode with its modifiers at a byte.

@@ -19,9 +19,8 @@ pub(crate) fn references(
 ) -> Option<Vec<Location>> {
     let outline = document.outline();
     let declaration = outline.used(byte)?.declaration;
-    let of_name = outline.uses.iter().filter(|used| used.declaration == declaration);
     let declared = outline.declarations[declaration].span.0;
-    let wanted = of_name.filter(|used| with_declaration || used.start != declared);
+    let wanted = outline.uses_at(byte)?.filter(|used| with_declaration || used.start != declared);
     let location = |(start, end)| Location::new(document.uri.clone(), places.range((start, end)));
     Some(wanted.map(|used| location((used.start, used.end))).collect())
 }

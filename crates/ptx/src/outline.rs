@@ -141,23 +141,24 @@ impl<'m, 'a> Walk<'m, 'a> {
             Some(count) => self.scopes.declare_range(variable.name, count, index),
             None => self.scopes.declare(variable.name, index),
         }
-        self.used(variable.name, index);
+        self.used(variable.name, index, None);
         self.operands(variable.dimensions);
         if let Some(initial) = variable.initial {
             self.operand(self.module.operand(initial));
         }
     }
 
-    fn used(&mut self, name: &str, declaration: usize) {
+    fn used(&mut self, name: &str, declaration: usize, number: Option<u32>) {
         if let Some((start, end)) = self.span(name) {
-            self.outline.uses.push(Use { start, end, declaration });
+            self.outline.uses.push(Use { start, end, declaration, number });
             self.words.push((start, self.outline.declarations[declaration].class));
         }
     }
 
     fn name(&mut self, name: &'a str) {
         match self.scopes.find(name) {
-            Some(Found::Name(_, &index) | Found::InRange(_, _, &index)) => self.used(name, index),
+            Some(Found::Name(_, &index)) => self.used(name, index, None),
+            Some(Found::InRange(_, number, &index)) => self.used(name, index, Some(number)),
             None if is_special(name) => self.word(name, TokenClass::Special),
             None if name == "WARP_SZ" => self.word(name, TokenClass::Enumerant),
             None => {}
@@ -208,7 +209,7 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     fn function(&mut self, function: &'m Function<'a>) {
         if let Some(Found::Name(_, &index)) = self.scopes.find(function.name) {
-            self.used(function.name, index);
+            self.used(function.name, index, None);
         }
         let outer = std::mem::replace(&mut self.scope, (function.span.start as usize, function.span.end as usize));
         self.scopes.enter();
@@ -310,6 +311,17 @@ mod tests {
         assert_eq!(declared(&outline, at("f; }\n.func")), Some(("f", TokenClass::Function, (function, function + 1))));
         assert_eq!(declared(&outline, at("%f1, %tid")).unwrap().0, "%f");
         assert_eq!(declared(&outline, at("%tid")), None);
+    }
+
+    #[test]
+    fn registers_of_a_range_have_their_own_uses() {
+        let text = ".entry k () { .reg .f32 %f<4>; fma.rn.f32 %f1, %f2, %f01, %f3; { .reg .f32 %f<2>; neg.f32 %f1, %f1; } }";
+        let outline = outline(text);
+        let uses = |at| outline.uses_at(at).unwrap().map(|used| &text[used.start..used.end]).collect::<Vec<_>>();
+        assert_eq!(uses(text.find("%f1").unwrap()), ["%f", "%f1", "%f01"]);
+        assert_eq!(uses(text.find("%f3").unwrap()), ["%f", "%f3"]);
+        assert_eq!(uses(text.rfind("%f1").unwrap()), ["%f", "%f1", "%f1"]);
+        assert_eq!(uses(text.find("%f<").unwrap()), ["%f", "%f1", "%f2", "%f01", "%f3"]);
     }
 
     #[test]

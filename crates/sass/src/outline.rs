@@ -152,7 +152,7 @@ impl<'t> Scan<'t> {
 
     /// A name that was read.
     fn name(&mut self, start: usize, declaration: usize) {
-        self.outline.uses.push(Use { start, end: self.cursor.at, declaration });
+        self.outline.uses.push(Use { start, end: self.cursor.at, declaration, number: None });
         self.token(start, self.outline.declarations[declaration].class);
     }
 

@@ -43,7 +43,7 @@ pub fn outline(text: &str) -> Outline {
         let class = match word.as_bytes() {
             [b'%', ..] => match names.get(word) {
                 Some(&declaration) => {
-                    outline.uses.push(Use { start, end, declaration });
+                    outline.uses.push(Use { start, end, declaration, number: None });
                     outline.declarations[declaration].class
                 }
                 None => TokenClass::Mark,
