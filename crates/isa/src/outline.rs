@@ -61,6 +61,8 @@ pub struct Declaration {
     pub whole: (usize, usize),
     /// The bytes in which the name is known.
     pub scope: (usize, usize),
+    /// Whether it may guard an instruction.
+    pub is_predicate: bool,
 }
 
 /// A place where a declared name stands, that of its declaration among them.

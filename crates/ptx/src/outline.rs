@@ -116,7 +116,15 @@ impl<'m, 'a> Walk<'m, 'a> {
     /// Lists a declaration; nothing if the name is not of the text.
     fn declaration(&mut self, name: &'a str, class: TokenClass, whole: (usize, usize)) -> Option<usize> {
         let span = self.span(name)?;
-        self.outline.declarations.push(Declaration { name: name.to_owned(), class, span, whole, scope: self.scope });
+        let name = name.to_owned();
+        self.outline.declarations.push(Declaration {
+            name,
+            class,
+            span,
+            whole,
+            scope: self.scope,
+            is_predicate: false,
+        });
         Some(self.outline.declarations.len() - 1)
     }
 
@@ -137,6 +145,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         };
         let whole = (variable.span.start as usize, variable.span.end as usize);
         let Some(index) = self.declaration(variable.name, class, whole) else { return };
+        self.outline.declarations[index].is_predicate = variable.space == Space::Reg && variable.ty == ".pred";
         match variable.count {
             Some(count) => self.scopes.declare_range(variable.name, count, index),
             None => self.scopes.declare(variable.name, index),

@@ -64,7 +64,8 @@ impl<'t> Scan<'t> {
                 self.names.insert(name, self.outline.declarations.len());
                 self.longest = self.longest.max(name.len());
                 let name = name.to_owned();
-                self.outline.declarations.push(Declaration { name, class, span, whole, scope: (0, text.len()) });
+                let scope = (0, text.len());
+                self.outline.declarations.push(Declaration { name, class, span, whole, scope, is_predicate: false });
             }
             start += line.len();
         }

@@ -36,7 +36,8 @@ pub fn outline(text: &str) -> Outline {
             _ => TokenClass::Register,
         };
         names.insert(name, outline.declarations.len());
-        outline.declarations.push(Declaration { name: name.to_owned(), class, span, whole, scope: (0, text.len()) });
+        let (name, scope) = (name.to_owned(), (0, text.len()));
+        outline.declarations.push(Declaration { name, class, span, whole, scope, is_predicate: false });
     }
     for at in 0..words.tokens.len() {
         let (word, (start, end)) = (words.word(at), words.span(at));

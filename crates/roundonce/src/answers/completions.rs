@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use roundonce_isa::{Outline, TokenClass, split_spelling};
+use roundonce_isa::{Declaration, Outline, TokenClass, split_spelling};
 use roundonce_ptx::matrix::ROWS;
 use roundonce_ptx::{conversions, integer};
 
@@ -48,6 +48,7 @@ pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Ou
             modifiers(language, written, outline)
         }
         Some(_) if language != TextLanguage::Spirv => Vec::new(),
+        _ if begins_guard(language, before) => predicates(text, byte, outline),
         _ if begins_statement(language, before) => opcodes(language),
         _ => names(language, text, byte, word, outline),
     };
@@ -58,15 +59,24 @@ pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Ou
     found
 }
 
-/// Whether a statement begins behind a text, but for its guard.
-fn begins_statement(language: TextLanguage, before: &str) -> bool {
+/// What a text has behind the end of its last statement.
+fn of_statement(language: TextLanguage, before: &str) -> &str {
     let ends: &[char] = match language {
         TextLanguage::Ptx => &[';', '{', '}', ':', '\n'],
         TextLanguage::Sass => &[';', '{', '}', '/', '\n'],
         TextLanguage::Spirv => &['\n', '='],
     };
-    let behind = &before[before.rfind(ends).map_or(0, |at| at + 1)..];
-    let behind = behind.trim();
+    before[before.rfind(ends).map_or(0, |at| at + 1)..].trim()
+}
+
+/// Whether the predicate of a guard is to be named behind a text.
+fn begins_guard(language: TextLanguage, before: &str) -> bool {
+    language != TextLanguage::Spirv && matches!(of_statement(language, before), "@" | "@!")
+}
+
+/// Whether a statement begins behind a text, but for its guard.
+fn begins_statement(language: TextLanguage, before: &str) -> bool {
+    let behind = of_statement(language, before);
     let is_guard = || behind.starts_with('@') && !behind.contains(char::is_whitespace);
     behind.is_empty() || language != TextLanguage::Spirv && is_guard()
 }
@@ -144,17 +154,29 @@ fn opcodes(language: TextLanguage) -> Vec<Completion> {
     }
 }
 
-/// The names that are known at a byte; in SPIR-V, where no id is being written, the words of the operand's set.
-fn names(language: TextLanguage, text: &str, byte: usize, word: &str, outline: &Outline) -> Vec<Completion> {
-    let declared = outline.declarations.iter().filter(|known| known.scope.0 <= byte && byte <= known.scope.1);
-    let declared = declared.map(|known| Completion {
+/// The declarations that are known at a byte.
+fn known(byte: usize, outline: &Outline) -> impl Iterator<Item = &Declaration> {
+    outline.declarations.iter().filter(move |known| known.scope.0 <= byte && byte <= known.scope.1)
+}
+
+fn name(text: &str, known: &Declaration) -> Completion {
+    Completion {
         place: 1,
         text: known.name.clone(),
         detail: text.get(known.whole.0..known.whole.1).map(one_line).unwrap_or_default(),
         class: known.class,
-    });
+    }
+}
+
+/// The predicates that are declared at a byte; a listing declares none.
+fn predicates(text: &str, byte: usize, outline: &Outline) -> Vec<Completion> {
+    known(byte, outline).filter(|known| known.is_predicate).map(|known| name(text, known)).collect()
+}
+
+/// The names that are known at a byte; in SPIR-V, where no id is being written, the words of the operand's set.
+fn names(language: TextLanguage, text: &str, byte: usize, word: &str, outline: &Outline) -> Vec<Completion> {
     if language != TextLanguage::Spirv || word.starts_with('%') {
-        return declared.collect();
+        return known(byte, outline).map(|known| name(text, known)).collect();
     }
     let words = spirv::enumerants_at(text, byte).into_iter().map(|text| Completion {
         place: 0,
@@ -171,4 +193,29 @@ const SHOWN: usize = 80;
 /// The first line of a declaration.
 fn one_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(language: TextLanguage, text: &str) -> Vec<String> {
+        let outline = language.outline(text);
+        completions(language, text, text.len(), &outline).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn a_guard_is_completed_by_predicates_and_what_it_guards_by_opcodes() {
+        let head = ".version 8.6\n.target sm_90\n.func g () { .reg .pred %q; }\n.entry k () {\n.reg .f32 %f<4>;\n\
+            .reg .pred %p<2>, done;\n";
+        for guard in ["@", "@%", "@%p", "@!", "@!%", "@! %p", "L: @%"] {
+            assert_eq!(offered(TextLanguage::Ptx, &format!("{head}{guard}")), ["%p", "done"], "{guard}");
+        }
+        for guard in ["", "@%p1 ", "@%p1 fm", "@!%p1 "] {
+            let offered = offered(TextLanguage::Ptx, &format!("{head}{guard}"));
+            assert!(offered.len() > 100 && offered.iter().any(|word| word == "fma"), "{guard}: {offered:?}");
+        }
+        assert_eq!(offered(TextLanguage::Sass, "@!P"), [""; 0]);
+        assert!(offered(TextLanguage::Sass, "@P0 FF").iter().any(|word| word == "FFMA"));
+    }
 }
