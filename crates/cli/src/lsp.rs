@@ -4,7 +4,7 @@ use clap::Args;
 use roundonce::spirv::Environment;
 use roundonce_lsp::{Settings, serve_stdio};
 
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Status, output};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -21,6 +21,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let settings = Settings { environment: arguments.target_env, determinacy: !arguments.no_determinacy };
-    serve_stdio(settings).map_err(|error| Failure::Input(format!("lsp: {error}")))?;
-    Ok(Status::Done)
+    // The protocol asks for status 1 where a client ends it otherwise than by `shutdown` and `exit`.
+    Ok(serve_stdio(settings).map_or_else(
+        |error| {
+            output::error(&format!("lsp: {error}"));
+            Status::Found
+        },
+        |()| Status::Done,
+    ))
 }

@@ -44,6 +44,7 @@ pub enum Location {
 ///
 /// ```
 /// assert_eq!(roundonce_isa::line_column("ab\ncd", 4), (2, 2));
+/// assert_eq!(roundonce_isa::line_column("a\rb\r\nc", 5), (3, 1));
 /// ```
 pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     LineIndex::new(text).line_column(byte)
@@ -98,8 +99,14 @@ impl<'t> LineIndex<'t> {
         for bytes in text.as_bytes().chunks(STRIDE) {
             units.push(units.last().unwrap_or(&0) + unit.count(bytes));
         }
-        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        LineIndex { text, unit, starts: [0].into_iter().chain(newlines.map(|(at, _)| at + 1)).collect(), units }
+        // `\n`, `\r\n` and a `\r` alone end a line, as the Language Server Protocol has it.
+        let bytes = text.as_bytes();
+        let ends = (0..bytes.len()).filter(|&at| match bytes[at] {
+            b'\n' => true,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        });
+        LineIndex { text, unit, starts: [0].into_iter().chain(ends.map(|at| at + 1)).collect(), units }
     }
 
     /// As [`line_column`].

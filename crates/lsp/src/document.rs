@@ -21,7 +21,10 @@ pub(crate) struct Document {
     pub(crate) version: i32,
     /// Ours, which no two texts of a session have.
     pub(crate) edition: u64,
+    /// Without a byte order mark.
     pub(crate) text: Arc<str>,
+    /// Whether the client's text begins with one.
+    is_marked: bool,
     outline: OnceCell<Outline>,
     /// What was found in this edition.
     pub(crate) findings: Option<Findings>,
@@ -31,13 +34,15 @@ pub(crate) struct Document {
 
 impl Document {
     pub(crate) fn new(uri: Uri, language: TextLanguage, version: i32, edition: u64, text: String) -> Document {
-        let (outline, text) = (OnceCell::new(), text.into());
-        Document { uri, language, version, edition, text, outline, findings: None, waiting: Vec::new() }
+        let (is_marked, text) = unmarked(&text);
+        let (outline, findings, waiting) = (OnceCell::new(), None, Vec::new());
+        Document { uri, language, version, edition, text, is_marked, outline, findings, waiting }
     }
 
     /// Takes another text.
     pub(crate) fn replace(&mut self, version: i32, edition: u64, text: String) {
-        (self.version, self.edition, self.text) = (version, edition, text.into());
+        (self.version, self.edition) = (version, edition);
+        (self.is_marked, self.text) = unmarked(&text);
         (self.outline, self.findings) = (OnceCell::new(), None);
     }
 
@@ -52,17 +57,33 @@ impl Document {
     }
 
     pub(crate) fn places(&self, unit: ColumnUnit) -> Places<'_> {
-        Places(LineIndex::counting(&self.text, unit))
+        let mark = if self.is_marked { MARK } else { "" };
+        let mark = LineIndex::counting(mark, unit).units(mark.len());
+        Places { lines: LineIndex::counting(&self.text, unit), mark }
     }
 }
 
+/// The byte order mark.
+const MARK: &str = "\u{feff}";
+
+/// Whether a text begins with a byte order mark, and what is behind it.
+fn unmarked(text: &str) -> (bool, Arc<str>) {
+    let rest = text.strip_prefix(MARK);
+    (rest.is_some(), rest.unwrap_or(text).into())
+}
+
 /// A text's lines, in the units that were agreed on.
-pub(crate) struct Places<'t>(LineIndex<'t>);
+pub(crate) struct Places<'t> {
+    lines: LineIndex<'t>,
+    /// Units of the byte order mark, which stands in the first line.
+    mark: usize,
+}
 
 impl Places<'_> {
     pub(crate) fn position(&self, byte: usize) -> Position {
-        let (line, column) = self.0.line_column(byte);
-        Position::new(line as u32 - 1, column as u32 - 1)
+        let (line, column) = self.lines.line_column(byte);
+        let mark = if line == 1 { self.mark } else { 0 };
+        Position::new(line as u32 - 1, (column - 1 + mark) as u32)
     }
 
     pub(crate) fn range(&self, (start, end): (usize, usize)) -> Range {
@@ -75,12 +96,13 @@ impl Places<'_> {
     }
 
     pub(crate) fn byte(&self, position: Position) -> usize {
-        self.0.byte(position.line as usize + 1, position.character as usize + 1)
+        let mark = if position.line == 0 { self.mark } else { 0 };
+        self.lines.byte(position.line as usize + 1, (position.character as usize).saturating_sub(mark) + 1)
     }
 
     /// The number of the line that a byte is in, from 1.
     pub(crate) fn number(&self, byte: usize) -> usize {
-        self.0.number(byte)
+        self.lines.number(byte)
     }
 }
 

@@ -6,7 +6,7 @@ use lsp_types::{
 };
 use roundonce::Finding;
 use roundonce::answers::{Checked, Completion, Described, TextLanguage, completions, describe, literal, sentence};
-use roundonce::isa::TokenClass;
+use roundonce::isa::{Token, TokenClass};
 
 use crate::document::{Document, Places, span};
 
@@ -24,6 +24,9 @@ pub(crate) fn hover(document: &Document, findings: &[Finding], places: &Places<'
         (vec![code(id(document.language), head(whole))], (used.start, used.end))
     } else {
         let token = outline.token(byte).filter(|token| token.class == TokenClass::Number)?;
+        if is_version(document, token) {
+            return None;
+        }
         let text = document.text.get(token.start..token.end).unwrap_or_default();
         let lines = literal(document.language, text, outline.instruction(byte));
         (if lines.is_empty() { Vec::new() } else { vec![code("", &lines.join("\n"))] }, (token.start, token.end))
@@ -34,6 +37,13 @@ pub(crate) fn hover(document: &Document, findings: &[Finding], places: &Places<'
     }
     let contents = MarkupContent { kind: MarkupKind::Markdown, value: parts.join("\n\n---\n\n") };
     Some(Hover { contents: HoverContents::Markup(contents), range: Some(places.range(range)) })
+}
+
+/// Whether a number is that of `.version 9.0`, and not a float.
+fn is_version(document: &Document, number: &Token) -> bool {
+    let before = document.outline().tokens.iter().take_while(|token| token.start < number.start);
+    let before = before.filter(|token| token.class != TokenClass::Comment).last();
+    before.and_then(|token| document.text.get(token.start..token.end)) == Some(".version")
 }
 
 /// Lines of a declaration that are shown.

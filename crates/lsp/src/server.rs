@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crossbeam_channel::{Sender, select, unbounded};
-use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, RequestId, Response};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{
     CodeActionParams, CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, DocumentSymbolParams, GotoDefinitionParams, HoverParams, InitializeParams,
-    InlayHintParams, Position, PositionEncodingKind, PublishDiagnosticsParams, ReferenceParams, SemanticTokens,
-    SemanticTokensParams, SemanticTokensRangeParams, Uri,
+    InlayHintParams, PositionEncodingKind, PublishDiagnosticsParams, ReferenceParams, SemanticTokens,
+    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri,
 };
+use roundonce::Finding;
 use roundonce::answers::TextLanguage;
 use roundonce::isa::ColumnUnit;
 use serde::Serialize;
@@ -34,15 +35,13 @@ impl fmt::Display for ServeError {
     }
 }
 
-impl From<ProtocolError> for ServeError {
-    fn from(error: ProtocolError) -> ServeError {
-        if error.channel_is_disconnected() { ServeError::gone() } else { ServeError(error.to_string()) }
-    }
-}
-
 impl ServeError {
     fn gone() -> ServeError {
         ServeError("the client went away without `exit`".to_owned())
+    }
+
+    fn hasty() -> ServeError {
+        ServeError("the client sent `exit` without `shutdown`".to_owned())
     }
 }
 
@@ -51,9 +50,7 @@ impl ServeError {
 /// # Errors
 /// If the client goes away without that, or breaks the protocol.
 pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeError> {
-    let (id, params) = connection.initialize_start()?;
-    let params: InitializeParams =
-        serde_json::from_value(params).map_err(|error| ServeError(format!("initialize: {error}")))?;
+    let (id, params) = introduced(connection)?;
     let offered = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
     let edits = params.capabilities.workspace.and_then(|workspace| workspace.workspace_edit);
     let versioned = edits.and_then(|edits| edits.document_changes).unwrap_or(false);
@@ -61,14 +58,15 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
         true => (ColumnUnit::Byte, PositionEncodingKind::UTF8),
         false => (ColumnUnit::Utf16, PositionEncodingKind::UTF16),
     };
-    connection.initialize_finish(id, initialized(&encoding))?;
+    respond(connection, id, Ok(initialized(&encoding)))?;
     let (settings, problem) = settings.with(params.initialization_options);
     let (jobs, queue) = unbounded();
     let (done, results) = unbounded();
     std::thread::scope(|scope| {
         scope.spawn(move || work(&queue, &done, &settings));
         // When the server goes, the jobs go with it, and the worker ends.
-        let mut server = Server { connection, unit, versioned, jobs, documents: HashMap::new(), editions: 0 };
+        let documents = HashMap::new();
+        let mut server = Server { connection, unit, versioned, jobs, documents, editions: 0, is_shut_down: false };
         if let Some(problem) = problem {
             server.notify("window/showMessage", &json!({ "type": 2, "message": problem }))?;
         }
@@ -76,14 +74,9 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
             select! {
                 recv(connection.receiver) -> message => match message {
                     Err(_) => return Err(ServeError::gone()),
-                    Ok(Message::Request(request)) => {
-                        if connection.handle_shutdown(&request)? {
-                            return Ok(());
-                        }
-                        server.request(request)?;
-                    }
+                    Ok(Message::Request(request)) => server.asked(request)?,
                     Ok(Message::Notification(notification)) if notification.method == "exit" => {
-                        return Err(ServeError("the client sent `exit` without `shutdown`".to_owned()));
+                        return if server.is_shut_down { Ok(()) } else { Err(ServeError::hasty()) };
                     }
                     Ok(Message::Notification(notification)) => server.notification(notification)?,
                     // Nothing is asked of the client.
@@ -96,6 +89,36 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
             }
         }
     })
+}
+
+/// The request `initialize`: what is asked before it is refused.
+fn introduced(connection: &Connection) -> Result<(RequestId, InitializeParams), ServeError> {
+    loop {
+        match connection.receiver.recv().map_err(|_| ServeError::gone())? {
+            Message::Request(Request { id, method, params }) if method == "initialize" => match read(params) {
+                Ok(params) => return Ok((id, params)),
+                Err(reason) => respond(connection, id, Err(reason))?,
+            },
+            Message::Request(Request { id, method, .. }) => {
+                let message = format!("`{method}` was asked before `initialize`");
+                respond(connection, id, Err((ErrorCode::ServerNotInitialized, message)))?;
+            }
+            Message::Notification(notification) if notification.method == "exit" => return Err(ServeError::hasty()),
+            Message::Notification(_) | Message::Response(_) => {}
+        }
+    }
+}
+
+fn send(connection: &Connection, message: impl Into<Message>) -> Sent {
+    connection.sender.send(message.into()).map_err(|_| ServeError("the client takes no messages".to_owned()))
+}
+
+fn respond(connection: &Connection, id: RequestId, answer: Answer) -> Sent {
+    let response = match answer {
+        Ok(value) => Response::new_ok(id, value),
+        Err((code, message)) => Response::new_err(id, code as i32, message),
+    };
+    send(connection, response)
 }
 
 /// What the server can do.
@@ -126,6 +149,8 @@ struct Server<'c> {
     /// By their names.
     documents: HashMap<String, Document>,
     editions: u64,
+    /// Whether the client wants nothing more.
+    is_shut_down: bool,
 }
 
 /// What an answer is, or why there is none.
@@ -138,7 +163,8 @@ fn answered(answer: impl Serialize) -> Answer {
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, (ErrorCode, String)> {
-    serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
+    let wrong = |error| (ErrorCode::InvalidParams, format!("the parameters cannot be read: {error}"));
+    serde_json::from_value(params).map_err(wrong)
 }
 
 /// A language by the client's name of it, or by the file's.
@@ -153,19 +179,12 @@ fn language(id: &str, uri: &Uri) -> Option<TextLanguage> {
 }
 
 impl Server<'_> {
-    fn send(&self, message: impl Into<Message>) -> Sent {
-        self.connection.sender.send(message.into()).map_err(|_| ServeError("the client takes no messages".to_owned()))
-    }
-
     fn notify(&self, method: &str, params: &impl Serialize) -> Sent {
-        self.send(Notification::new(method.to_owned(), params))
+        send(self.connection, Notification::new(method.to_owned(), params))
     }
 
     fn respond(&self, id: RequestId, answer: Answer) -> Sent {
-        self.send(match answer {
-            Ok(value) => Response::new_ok(id, value),
-            Err((code, message)) => Response::new_err(id, code as i32, message),
-        })
+        respond(self.connection, id, answer)
     }
 
     fn notification(&mut self, notification: Notification) -> Sent {
@@ -278,6 +297,20 @@ impl Server<'_> {
         self.notify("textDocument/publishDiagnostics", &params)
     }
 
+    /// A request that has just come.
+    fn asked(&mut self, request: Request) -> Sent {
+        let refused = |message: &str| Err((ErrorCode::InvalidRequest, message.to_owned()));
+        match request.method.as_str() {
+            _ if self.is_shut_down => self.respond(request.id, refused("only `exit` may follow `shutdown`")),
+            "initialize" => self.respond(request.id, refused("`initialize` may be asked once")),
+            "shutdown" => {
+                self.is_shut_down = true;
+                self.respond(request.id, Ok(Value::Null))
+            }
+            _ => self.request(request),
+        }
+    }
+
     fn request(&mut self, request: Request) -> Sent {
         let Request { id, method, params } = request.clone();
         let needs_findings = matches!(method.as_str(), "textDocument/codeAction" | "textDocument/inlayHint");
@@ -293,72 +326,79 @@ impl Server<'_> {
     }
 
     fn answer(&self, method: &str, params: Value) -> Answer {
-        let known = [
-            "textDocument/hover",
-            "textDocument/completion",
-            "textDocument/definition",
-            "textDocument/references",
-            "textDocument/documentSymbol",
-            "textDocument/codeAction",
-            "textDocument/inlayHint",
-            "textDocument/semanticTokens/full",
-            "textDocument/semanticTokens/range",
-        ];
-        if !known.contains(&method) {
-            return Err((ErrorCode::MethodNotFound, format!("`{method}` is not answered here")));
-        }
-        // A file in no language that is known has no answers.
-        let Some(document) = self.documents.get(key_of(&params)) else { return Ok(Value::Null) };
-        let places = &document.places(self.unit);
-        let byte = |position: Position| places.byte(position);
-        let findings = document.findings.as_ref().map_or(&[][..], |findings| findings);
         match method {
             "textDocument/hover" => {
-                let params: HoverParams = read(params)?;
-                let at = byte(params.text_document_position_params.position);
-                answered(hover::hover(document, findings, places, at))
+                let HoverParams { text_document_position_params: at, .. } = read(params)?;
+                self.at(&at, |text, byte| hover::hover(text.document, text.findings, &text.places, byte))
             }
             "textDocument/completion" => {
-                let params: CompletionParams = read(params)?;
-                answered(hover::complete(document, byte(params.text_document_position.position)))
+                let CompletionParams { text_document_position: at, .. } = read(params)?;
+                self.at(&at, |text, byte| hover::complete(text.document, byte))
             }
             "textDocument/definition" => {
-                let params: GotoDefinitionParams = read(params)?;
-                let at = byte(params.text_document_position_params.position);
-                answered(navigation::definition(document, places, at))
+                let GotoDefinitionParams { text_document_position_params: at, .. } = read(params)?;
+                self.at(&at, |text, byte| navigation::definition(text.document, &text.places, byte))
             }
             "textDocument/references" => {
-                let params: ReferenceParams = read(params)?;
-                let at = byte(params.text_document_position.position);
-                answered(navigation::references(document, places, at, params.context.include_declaration))
+                let ReferenceParams { text_document_position: at, context, .. } = read(params)?;
+                let declaration = context.include_declaration;
+                self.at(&at, |text, byte| navigation::references(text.document, &text.places, byte, declaration))
             }
             "textDocument/documentSymbol" => {
-                let _: DocumentSymbolParams = read(params)?;
-                answered(navigation::symbols(document, places))
+                let DocumentSymbolParams { text_document, .. } = read(params)?;
+                self.about(&text_document, |text| navigation::symbols(text.document, &text.places))
             }
             "textDocument/codeAction" => {
                 let params: CodeActionParams = read(params)?;
-                let edited = actions::Edited { document, places, versioned: self.versioned };
-                answered(actions::actions(&edited, findings, &params))
+                self.about(&params.text_document, |text| {
+                    let Text { document, places, findings } = text;
+                    actions::actions(
+                        &actions::Edited { document, places, versioned: self.versioned },
+                        findings,
+                        &params,
+                    )
+                })
             }
             "textDocument/inlayHint" => {
-                let params: InlayHintParams = read(params)?;
-                answered(hints::hints(document, findings, places, params.range))
+                let InlayHintParams { text_document, range, .. } = read(params)?;
+                self.about(&text_document, |text| hints::hints(text.document, text.findings, &text.places, range))
             }
             "textDocument/semanticTokens/full" => {
-                let _: SemanticTokensParams = read(params)?;
-                self.tokens(document, places, (0, usize::MAX))
+                let SemanticTokensParams { text_document, .. } = read(params)?;
+                self.about(&text_document, |text| text.tokens((0, usize::MAX)))
             }
-            _ => {
-                let params: SemanticTokensRangeParams = read(params)?;
-                self.tokens(document, places, (byte(params.range.start), byte(params.range.end)))
+            "textDocument/semanticTokens/range" => {
+                let SemanticTokensRangeParams { text_document, range, .. } = read(params)?;
+                let bytes = |places: &Places<'_>| (places.byte(range.start), places.byte(range.end));
+                self.about(&text_document, |text| text.tokens(bytes(&text.places)))
             }
+            _ => Err((ErrorCode::MethodNotFound, format!("`{method}` is not answered here"))),
         }
     }
 
-    fn tokens(&self, document: &Document, places: &Places<'_>, bytes: (usize, usize)) -> Answer {
-        let data = tokens::tokens(document, places, bytes);
-        answered(SemanticTokens { result_id: None, data })
+    /// What is said about a text; nothing of one in no language that is known.
+    fn about<T: Serialize>(&self, about: &TextDocumentIdentifier, answer: impl FnOnce(&Text<'_>) -> T) -> Answer {
+        let Some(document) = self.documents.get(about.uri.as_str()) else { return Ok(Value::Null) };
+        let findings = document.findings.as_ref().map_or(&[][..], |findings| findings);
+        answered(answer(&Text { document, places: document.places(self.unit), findings }))
+    }
+
+    /// The same about a byte of it.
+    fn at<T: Serialize>(&self, at: &TextDocumentPositionParams, answer: impl FnOnce(&Text<'_>, usize) -> T) -> Answer {
+        self.about(&at.text_document, |text| answer(text, text.places.byte(at.position)))
+    }
+}
+
+/// A text that is asked about.
+struct Text<'d> {
+    document: &'d Document,
+    places: Places<'d>,
+    findings: &'d [Finding],
+}
+
+impl Text<'_> {
+    fn tokens(&self, bytes: (usize, usize)) -> SemanticTokens {
+        SemanticTokens { result_id: None, data: tokens::tokens(self.document, &self.places, bytes) }
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn tokens(document: &Document, places: &Places<'_>, (first, last): (u
 /// A token cut at the ends of lines, without the blanks there: not every client takes one of several lines.
 fn by_line<'t>(text: &'t str, token: &Token) -> impl Iterator<Item = Token> + use<'t> {
     let (mut at, class) = (token.start, token.class);
-    let lines = text.get(token.start..token.end).unwrap_or_default().split_inclusive('\n');
+    let lines = text.get(token.start..token.end).unwrap_or_default().split_inclusive(['\n', '\r']);
     lines.map(move |line| {
         let blanks = line.len() - line.trim_start().len();
         let start = at + blanks;

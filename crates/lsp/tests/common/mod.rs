@@ -83,6 +83,11 @@ impl Client {
     pub(crate) fn exit(mut self) -> Result<(), ServeError> {
         self.ask("shutdown", Value::Null);
         self.notify("exit", Value::Null);
+        self.ended()
+    }
+
+    /// What the server ended with, which has been told to.
+    pub(crate) fn ended(mut self) -> Result<(), ServeError> {
         self.server.take().expect("it runs").join().expect("no panic")
     }
 
