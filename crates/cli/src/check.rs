@@ -10,6 +10,7 @@ use roundonce::spirv::{
     Environment, Migration, Module, NOT_MIGRATED, check_binary, migrate_binary, migrate_text, unchecked,
 };
 use roundonce::{compiled, sass};
+use roundonce_vectors::without_mark;
 
 use crate::asm::check_listing;
 use crate::cuda::CudaSource;
@@ -115,7 +116,10 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
         report
     };
-    let mut text = files::text(path, files::read(path)?)?;
+    let bytes = files::read(path)?;
+    // What is written back keeps it.
+    let mark = &bytes[..bytes.len() - without_mark(&bytes).len()].to_vec();
+    let mut text = files::text(path, bytes)?;
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
         has_known_hazards(path, arguments, modern::listing_target(&text))?;
@@ -142,7 +146,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             made += settled.1;
         }
         if fixed != text {
-            files::write(path, fixed.as_bytes())?;
+            files::write(path, &[mark, fixed.as_bytes()].concat())?;
             report = checker(&fixed);
             text = fixed;
         }

@@ -56,7 +56,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 use roundonce::answers::NoAnswer;
 
 /// What a GPU's multiply-add instructions (PTX, SASS, SPIR-V) compute, bit for bit on a CPU, and why two numbers differ
@@ -194,13 +195,29 @@ pub fn command(words: impl Iterator<Item = OsString>) -> u8 {
 }
 
 /// Help, the version, or what is wrong with the arguments.
-fn usage(error: clap::Error) -> Ended {
+fn usage(mut error: clap::Error) -> Ended {
+    suggest_listed(&mut error);
     if !error.use_stderr() {
         error.print()?;
         return Ok(Status::Done);
     }
     output::usage(&error.render().ansi().to_string());
     Ok(Status::Unreadable)
+}
+
+/// Of the verbs that a misspelled one may be, those that the help lists.
+fn suggest_listed(error: &mut clap::Error) {
+    let is_listed = |name: &String| {
+        Arguments::command().get_subcommands().any(|verb| verb.get_name() == name && !verb.is_hide_set())
+    };
+    let listed = match error.remove(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(names)) => names.into_iter().filter(is_listed).collect::<Vec<_>>(),
+        Some(ContextValue::String(name)) => Some(name).into_iter().filter(is_listed).collect(),
+        _ => return,
+    };
+    if !listed.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(listed));
+    }
 }
 
 /// What stdout holds back goes out, or the verb has failed.

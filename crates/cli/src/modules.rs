@@ -40,7 +40,7 @@ impl Language {
         if path == Path::new("-") {
             return files::stdin().ok().and_then(Language::of_content);
         }
-        match path.extension()?.to_str()? {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "ptx" => Some(Language::Ptx),
             "spv" => Some(Language::Spirv),
             "spvasm" => Some(Language::SpirvText),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rayon::prelude::*;
+use roundonce::Target;
 use roundonce::answers::inexact_operand;
+use roundonce_vectors::InstructionUnderTest;
 use roundonce_vectors::sweep::{Manifest, SHARD, Sweep, Swept};
 use serde::Serialize;
 
@@ -50,6 +52,9 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Arguments { instruction, spaces, out, against, shard, threads, format } = arguments;
     signals::watch();
+    for spelling in std::iter::once(instruction).chain(against) {
+        InstructionUnderTest::of(spelling, &Target::default())?;
+    }
     let manifest = Manifest::new(instruction, against.as_deref(), spaces, *shard).map_err(Failure::Input)?;
     for (operand, text) in manifest.rounded() {
         output::note(&inexact_operand(operand, text));

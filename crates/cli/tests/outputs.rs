@@ -214,6 +214,68 @@ fn byte_order_marks() {
     assert!(text(&ran.stdout).ends_with("0x40000000\n"), "{}", text(&ran.stdout));
 }
 
+/// Fixes keep the mark, and capitals in a name are no other language.
+#[test]
+fn fixes_keep_a_byte_order_mark() {
+    let folder = folder();
+    let kernel =
+        "\u{feff}.version 3.2\n.target sm_20\n.entry k()\n{\n.reg .f32 f<4>;\nmad.f32 f0, f1, f2, f3;\nexit;\n}\n";
+    fs::write(folder.path().join("A.PTX"), kernel).unwrap();
+    let ran = sh(&folder, "$R check --fix A.PTX");
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let fixed = fs::read_to_string(folder.path().join("A.PTX")).unwrap();
+    assert_ne!(fixed, kernel);
+    assert!(fixed.starts_with("\u{feff}.version"), "{fixed}");
+}
+
+/// The language server ends with 0 behind `shutdown` and `exit` alone, and with a sentence.
+#[test]
+fn a_language_server_ends_as_the_protocol_has_it() {
+    let folder = folder();
+    let frame = |text: &str| format!("Content-Length: {}\r\n\r\n{text}", text.len());
+    let initialize = r#"{"id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+    let (shutdown, exit) = (r#"{"id":2,"method":"shutdown"}"#, r#"{"method":"exit"}"#);
+    let hasty = "error: lsp: the client sent `exit` without `shutdown`\n";
+    for (messages, code, said) in [
+        (vec![initialize, "{", shutdown, exit], 0, ""),
+        (vec![initialize, exit], 1, hasty),
+        (vec![exit], 1, hasty),
+        (vec![initialize], 1, "error: lsp: the client went away without `exit`\n"),
+    ] {
+        let input: String = messages.iter().map(|message| frame(message)).collect();
+        fs::write(folder.path().join("input"), input).unwrap();
+        let ran = sh(&folder, "$R lsp < input");
+        assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(code), said), "{messages:?}");
+        assert_eq!(text(&ran.stdout).contains("-32700"), code == 0, "{messages:?}");
+    }
+}
+
+/// One word that is no instruction is one error.
+#[test]
+fn an_unknown_opcode_is_reported_once() {
+    let folder = folder();
+    let ran = sh(&folder, "printf '%%1 = OpFoo\\n%%2 = OpBar\\n' > k.spvasm; $R check --format json k.spvasm");
+    assert_eq!(text(&ran.stdout).lines().count(), 2, "{}", text(&ran.stdout));
+}
+
+/// What the help does not list is not suggested.
+#[test]
+fn hidden_verbs_are_not_suggested() {
+    let folder = folder();
+    let shown = |word: &str| text(&sh(&folder, &format!("$R {word}")).stderr).to_owned();
+    assert!(!shown("mann").contains("tip"), "{}", shown("mann"));
+    assert!(shown("evla").contains("'eval'"), "{}", shown("evla"));
+}
+
+/// An infinity that a number was rounded to is not that number.
+#[test]
+fn infinities_are_not_said_to_be_exact() {
+    let folder = folder();
+    let first = |word: &str| text(&sh(&folder, &format!("$R bits {word}")).stdout).lines().next().map(str::to_owned);
+    assert_eq!(first("1e400").as_deref(), Some("1e400   f64, inf"));
+    assert_eq!(first("2.0").as_deref(), Some("2.0   f64, exactly 2"));
+}
+
 /// Empty, blank, of comments alone, or cut off: exit 2, and a sentence.
 #[test]
 fn nothing_is_no_success() {

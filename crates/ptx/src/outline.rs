@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn registers_of_a_range_have_their_own_uses() {
-        let text = ".entry k () { .reg .f32 %f<4>; fma.rn.f32 %f1, %f2, %f01, %f3; { .reg .f32 %f<2>; neg.f32 %f1, %f1; } }";
+        let text =
+            ".entry k () { .reg .f32 %f<4>; fma.rn.f32 %f1, %f2, %f01, %f3; { .reg .f32 %f<2>; neg.f32 %f1, %f1; } }";
         let outline = outline(text);
         let uses = |at| outline.uses_at(at).unwrap().map(|used| &text[used.start..used.end]).collect::<Vec<_>>();
         assert_eq!(uses(text.find("%f1").unwrap()), ["%f", "%f1", "%f01"]);

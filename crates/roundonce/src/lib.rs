@@ -36,7 +36,7 @@ pub use roundonce_why::{self as why, Explained};
 pub use roundonce_why_kernel as why_kernel;
 pub use sides::{SideProblem, sides};
 
-use roundonce_isa::{Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
+use roundonce_isa::{Language, Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
 
 /// Every language's rows.
 pub static TABLES: [&[Form]; 4] = [ptx::forms::FORMS, sass::forms::FORMS, sass::modern::FORMS, spirv::forms::FORMS];
@@ -68,7 +68,7 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
 /// `OpFmaKHR.v4f16+rtz+ftz`, `OpFmaKHR.f32@vulkan1.3`.
 ///
 /// # Errors
-/// A finding that says what is wrong with the spelling, or what lacks it, and the rule; [`NOT_COMPUTED`] for a PTX
+/// A finding that says what is wrong with the spelling, or what lacks it, and the rule; [`NOT_COMPUTED`] for an
 /// instruction outside the family.
 pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
     let (name, sm) = spelled_target(spelling, target)?;
@@ -80,7 +80,16 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
             return fault(NOT_COMPUTED, message)
                 .help("`roundonce asm` and `disasm` know its words; docs/sass.md says what was asked of a GPU");
         }
-        if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
+        if finding.code != NO_SUCH_INSTRUCTION {
+            return finding;
+        }
+        if let Some(language) = outside_forms(name) {
+            let message =
+                format!("`{spelling}` is an instruction of {}, and none that is computed alone", language.name());
+            return fault(NOT_COMPUTED, message)
+                .help("`run` takes kernels with it; `roundonce forms` lists what stands alone");
+        }
+        if !is_outside_family(name) {
             return finding;
         }
         if conversion::is_conversion(name) || matrix::is_matrix(name) || integer::is_integer(name) {
@@ -98,6 +107,18 @@ const LACKS_FORM: &str = "FORM0003";
 
 /// The code of a spelling that its language has and that is not computed.
 pub const NOT_COMPUTED: &str = "FORM0009";
+
+/// The language, SASS or SPIR-V, that has an instruction of this mnemonic of which there is no row.
+fn outside_forms(spelling: &str) -> Option<Language> {
+    let (mnemonic, _) = split_spelling(spelling);
+    let language = if sass::mnemonics().any(|known| known == mnemonic) {
+        Language::Sass
+    } else {
+        spirv::opcode_text(mnemonic).map(|_| Language::SpirV)?
+    };
+    let has_row = TABLES.into_iter().flatten().any(|form| form.language == language && form.mnemonic == mnemonic);
+    (!has_row).then_some(language)
+}
 
 /// Whether PTX has an opcode of this name and it is none of the rows, or it is one on integers.
 fn is_outside_family(spelling: &str) -> bool {
@@ -224,7 +245,7 @@ pub fn allowed(
     instruction: &Instruction,
     operands: &[Value],
 ) -> Result<Vec<spirv::AllowedSet>, Finding> {
-    if instruction.form.language != isa::Language::SpirV {
+    if instruction.form.language != Language::SpirV {
         let message = format!("the bits of `{spelling}` are determined: only SPIR-V leaves a choice of results");
         return Err(fault("FORM0007", message).rule(instruction.form.source));
     }

@@ -294,7 +294,10 @@ impl<'t> Assembler<'t> {
                     None => format!("expected an instruction, found `{name}`"),
                 },
             };
-            return Err((self.at, message));
+            let name_at = self.at;
+            // What follows `%id =` looks like the beginning of the next instruction, and is none.
+            self.at += usize::from(name.starts_with("Op"));
+            return Err((name_at, message));
         };
         let name_at = self.at;
         self.at += 1;

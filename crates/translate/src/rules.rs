@@ -31,28 +31,28 @@ pub const NAN_RESULTS: Rule = Rule::error(
 );
 
 /// Warps as subgroups.
-pub const WARP: Rule = Rule::warning(
+pub const WARP: Rule = Rule::note(
     "TRN0202",
     "a warp is a subgroup of 32 invocations that are neighbours in their workgroup; OpenCL does not say which they are",
     "OpenCL 3.0, 3.2.1 Mapping work-items onto an NDRange",
 );
 
 /// The order of memory.
-pub const ORDER: Rule = Rule::warning(
+pub const ORDER: Rule = Rule::note(
     "TRN0203",
     "the order of memory for other threads that the source asks for stands in the translation",
     "PTX ISA, Memory Consistency Model; SPIR-V 1.6, 3.2.25 Memory Semantics",
 );
 
 /// Products and sums that the source leaves open.
-pub const CONTRACTION: Rule = Rule::warning(
+pub const CONTRACTION: Rule = Rule::note(
     "TRN0301",
     "the source says of every product that a sum takes whether it is rounded",
     "PTX ISA, mul, add, fma; SPIR-V 1.6, 3.20 Decoration, NoContraction",
 );
 
 /// Functions that machines approximate.
-pub const APPROXIMATION: Rule = Rule::warning(
+pub const APPROXIMATION: Rule = Rule::note(
     "TRN0302",
     "an approximated function is the source's own instruction: another's bits need not be the same",
     "PTX ISA, the accuracy of .approx and .full; OpenCL C 3.0, 7.4 Relative Error as ULPs; Vulkan 1.3, Precision of Operations",

@@ -210,9 +210,9 @@ pub struct CheckOptions {
 }
 
 impl TextLanguage {
-    /// By a file name's extension.
+    /// By a file name's extension, in capitals or not.
     pub fn of_extension(extension: &str) -> Option<TextLanguage> {
-        match extension {
+        match extension.to_ascii_lowercase().as_str() {
             "ptx" => Some(TextLanguage::Ptx),
             "sass" => Some(TextLanguage::Sass),
             "spvasm" => Some(TextLanguage::Spirv),

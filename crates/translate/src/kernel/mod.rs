@@ -66,7 +66,7 @@ pub struct Translation {
     pub text: String,
     /// Of each kernel, in the program's order: what a launch gives for each parameter of the translated kernel.
     pub arguments: Vec<Vec<Argument>>,
-    /// The losses that were accepted, as warnings.
+    /// The losses that were accepted, as warnings, and what was decided, as notes.
     pub losses: Vec<Finding>,
     /// Of each kernel, in the program's order: what documents leave open of its bits, so that they need not be the source's.
     pub open: Vec<Vec<Finding>>,
