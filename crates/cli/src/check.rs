@@ -118,7 +118,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     };
     let bytes = files::read(path)?;
     // What is written back keeps it.
-    let mark = &bytes[..bytes.len() - without_mark(&bytes).len()].to_vec();
+    let mark = bytes[..bytes.len() - without_mark(&bytes).len()].to_vec();
     let mut text = files::text(path, bytes)?;
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
@@ -146,7 +146,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             made += settled.1;
         }
         if fixed != text {
-            files::write(path, &[mark, fixed.as_bytes()].concat())?;
+            files::write(path, &[&mark, fixed.as_bytes()].concat())?;
             report = checker(&fixed);
             text = fixed;
         }

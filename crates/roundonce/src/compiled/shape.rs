@@ -14,6 +14,8 @@ use roundonce_sass::{CompiledKernel, CompiledSource};
 const DEPTH: u32 = 4;
 /// Places of the machine code that are compared with sums.
 pub(super) const MAX_COMPARISONS: usize = 2_000_000;
+/// Places that are compared with what leaves nothing open, most of which are of another kind.
+const MAX_CLAIMS: usize = 20_000_000;
 
 /// What a value is computed from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,9 +118,11 @@ impl Shapes {
 
     /// What the multiply-adds and the sums that leave nothing open may be in a section.
     pub(super) fn claims(&self, section: &CompiledKernel) -> Option<Claims> {
-        let closed: Vec<(&Position, &Computed)> =
-            self.computed.iter().filter(|(_, computed)| !computed.is_open).collect();
-        if closed.len().saturating_mul(section.operations.len()) > MAX_COMPARISONS {
+        let (open, closed): (Vec<_>, Vec<_>) = self.computed.iter().partition(|(_, computed)| computed.is_open);
+        if open.is_empty() {
+            return Some(Claims(HashMap::new()));
+        }
+        if closed.len().saturating_mul(section.operations.len()) > MAX_CLAIMS {
             return None;
         }
         let mut claims: HashMap<usize, Vec<Position>> = HashMap::new();
