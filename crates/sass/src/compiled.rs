@@ -177,70 +177,11 @@ fn result_of(mnemonic: &str) -> CompiledSource {
     if mnemonic == "MUFU" { CompiledSource::Approximation } else { CompiledSource::Other }
 }
 
-/// What a word of sm_70 and later writes that is none of the family's: by its mnemonic, one register where that is not known.
+/// What a word of sm_70 and later writes that is none of the family's.
 fn modern_writes(word: u128, target: modern::Target) -> Option<Written> {
-    let name = modern::mnemonic(word, target.generation()).unwrap_or_default();
-    // Nothing, predicates, uniform registers or barriers.
-    const NO_REGISTER: [&str; 41] = [
-        "ST",
-        "STG",
-        "STS",
-        "STL",
-        "STSM",
-        "RED",
-        "REDG",
-        "REDAS",
-        "SUST",
-        "BRA",
-        "EXIT",
-        "BAR",
-        "BSSY",
-        "BSYNC",
-        "BMOV",
-        "WARPSYNC",
-        "WARPGROUP",
-        "NOP",
-        "YIELD",
-        "DEPBAR",
-        "LDGDEPBAR",
-        "LDGSTS",
-        "MEMBAR",
-        "FENCE",
-        "ERRBAR",
-        "CGAERRBAR",
-        "CCTL",
-        "BPT",
-        "CALL",
-        "RET",
-        "ENDCOLLECTIVE",
-        "ISETP",
-        "FSETP",
-        "PLOP3",
-        "FCHK",
-        "R2UR",
-        "S2UR",
-        "LDCU",
-        "REDUX",
-        "CREDUX",
-        "VOTEU",
-    ];
-    // All that begin so are of uniform registers.
-    if NO_REGISTER.contains(&name) || name.starts_with('U') {
-        return None;
-    }
-    let size = || match word >> 73 & 7 {
-        5 => 2,
-        6 | 7 => 4,
-        _ => 1,
-    };
-    let count = match name {
-        "LD" | "LDG" | "LDS" | "LDL" | "LDC" | "ATOM" | "ATOMS" | "ATOMG" => size(),
-        "IMAD" if word & 0xff == 0x25 => 2,
-        "CS2R" | "F2F" | "I2F" | "F2I" | "I2I" | "LEPC" => 2,
-        "TEX" | "TLD" | "TLD4" | "TXD" | "SULD" | "LDSM" | "MOVM" | "HMMA" | "QMMA" | "OMMA" | "DMMA" => 4,
-        _ => 1,
-    };
-    Some(((word >> 16) as u8, count, result_of(name)))
+    let generation = target.generation();
+    let (first, count) = modern::registers_written(word, generation)?;
+    Some((first, count, result_of(modern::mnemonic(word, generation).unwrap_or_default())))
 }
 
 /// The same of Maxwell and Pascal, whose instructions name what they write first.

@@ -350,10 +350,7 @@ impl<'a> Parser<'a> {
     }
 
     fn call(&mut self, name: &str, at: usize) -> Result<(Expr, Whole), ExprError> {
-        // Python's is a double.
-        let is_python = self.language.is_some_and(Language::is_python);
-        let meaning = if is_python && name == "float" { Some(Meaning::Cast(Format::F64)) } else { meaning(name) };
-        let Some(meaning) = meaning else {
+        let Some(meaning) = meaning(name, self.language) else {
             if is_reduction(name) {
                 let message =
                     format!("`{name}` is of an array: expected one among the values, such as a.npy or [1f, 2f]");

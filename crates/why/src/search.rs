@@ -376,7 +376,7 @@ impl Plans {
     fn add(&mut self, choices: &Choices<'_>, fusions: &[Fusion], Changes { order, rewritten }: Changes<'_>) {
         for splits_fma in [false, true] {
             let plan = Plan { rewritten: rewritten.to_vec(), ..choices.plan(fusions, splits_fma) };
-            // What is multiplied out is an fma that nobody wrote.
+            // The fma of what is multiplied out is not in the expression.
             if splits_fma && (plan.split == 0 || rewritten.contains(&Deviation::MultipliedOut)) {
                 continue;
             }

@@ -6,6 +6,7 @@ use roundonce_functions::Function;
 
 use crate::call::Call;
 use crate::expr::Expr;
+use crate::literals::Language;
 
 /// The type that a name is in some language.
 pub(crate) fn type_of(name: &str) -> Option<Format> {
@@ -127,8 +128,12 @@ pub(crate) enum Meaning {
     Cast(Format),
 }
 
-/// A function by its name in some language: `sqrtf`, `__fmaf_rn`, `np.exp`, `std::fma`, `__expf`, `float`.
-pub(crate) fn meaning(name: &str) -> Option<Meaning> {
+/// A function by its name in a language, in any where none is said: `sqrtf`, `__fmaf_rn`, `np.exp`, `std::fma`, `__expf`, `float`.
+pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning> {
+    // Python's is a double.
+    if name == "float" && language.is_some_and(Language::is_python) {
+        return Some(Meaning::Cast(Format::F64));
+    }
     let last = name.rsplit(['.', ':']).next().unwrap_or(name);
     if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
         return Some(Meaning::Cast(*format));

@@ -16,6 +16,7 @@ mod declare;
 mod float;
 mod image;
 mod integer;
+mod kernels;
 mod matrix;
 mod mbarrier;
 mod memory;
@@ -34,17 +35,16 @@ mod wgmma;
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable};
 use crate::scopes::{Found, Map, Scopes};
 use crate::types::Type;
-use rayon::prelude::*;
 use roundonce_arith::Profile;
 use roundonce_ir::{
-    Block, Cfg, Guard, Instruction as Step, Kernel, MemoryOrder, Op, Program, Reg, SourceLoc, Terminator, Width,
+    Block, Guard, Instruction as Step, Kernel, MemoryOrder, Op, Program, Reg, SourceLoc, Terminator, Width,
 };
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use routine::{Routine, Site};
 use statement::Spelled;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 pub(crate) use analysis::lower_for_analysis;
 
@@ -326,42 +326,7 @@ struct Body<'l, 'm, 'a> {
     own_params: usize,
 }
 
-/// From so many bytes of text on other threads are worth their start.
-const LONG: usize = 1 << 18;
-
 impl<'m, 'a> Lowering<'m, 'a> {
-    /// The kernels of functions, on all threads where the module is long.
-    fn kernels(&self, functions: &[&'m Function<'a>]) -> Vec<core::result::Result<Kernel, Vec<Finding>>> {
-        let kernels: Vec<_> = if self.module.text().len() < LONG {
-            functions.iter().map(|function| self.kernel(function)).collect()
-        } else {
-            functions.par_iter().map(|function| self.kernel(function)).collect()
-        };
-        // All of them, whichever was made last.
-        if self.are_too_large() {
-            functions.iter().map(|function| Err(vec![self.together(function)])).collect()
-        } else {
-            kernels
-        }
-    }
-
-    /// The kernel of a function.
-    fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
-        let mut body = Body::new(self, function, Purpose::Run);
-        let result = body.entry(function).and_then(|()| body.routines()).and_then(|()| body.finish_routines());
-        self.size.fetch_add(body.size, Ordering::Relaxed);
-        if let Err(finding) = result {
-            body.findings.push(finding);
-        }
-        if body.too_large || !body.findings.is_empty() {
-            body.findings.append(&mut body.unsupported);
-            return Err(body.findings);
-        }
-        let unsupported = core::mem::take(&mut body.unsupported);
-        let kernel = body.finish();
-        if !unsupported.is_empty() && reached_by_all(&kernel) { Err(unsupported) } else { Ok(kernel) }
-    }
-
     fn line(&self, byte: u32) -> u32 {
         self.lines.number(byte as usize) as u32
     }
@@ -595,15 +560,6 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             self.inlined_locs.insert(instruction.span.start, self.loc);
         }
     }
-}
-
-/// Whether every thread that ends reaches an [`Op::Unsupported`].
-fn reached_by_all(kernel: &Kernel) -> bool {
-    let cfg = Cfg::of(kernel);
-    let certain = core::iter::successors(Some(0), |&block: &usize| cfg.ipdom[block]);
-    certain
-        .flat_map(|block| &kernel.blocks[block].instructions)
-        .any(|step| step.guard.is_none() && matches!(step.op, Op::Unsupported { .. }))
 }
 
 const fn aligned(offset: u32, align: u32) -> u32 {

@@ -1,15 +1,15 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
 use super::image::opaque_passing;
-use super::{CANNOT_BE_RUN, Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
-use crate::ast::{Function, Item, Linkage, Module, Operand, OperandKind, Space, Variable};
+use super::{Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
+use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::scopes::Map;
 use crate::types::{ScalarKind, Type};
-use roundonce_ir::{Program, Relocation, largest_module, too_large_together};
+use roundonce_ir::{Program, Relocation};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 /// Where the heap's first piece is; before it stands where the next one will be.
 pub(super) const HEAP_START: u64 = 16;
@@ -342,20 +342,6 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
             _ => None,
         }
-    }
-
-    /// Whether the kernels that are made are too large together.
-    pub(super) fn are_too_large(&self) -> bool {
-        self.size.load(Ordering::Relaxed) > self.largest_module()
-    }
-    /// That a kernel is one of too many.
-    pub(super) fn together(&self, function: &Function<'a>) -> Finding {
-        let (what, help) = too_large_together(self.largest_module());
-        let place = self.module.span_of(function.name).unwrap_or_default().place();
-        Finding::error(UNSUPPORTED, place, format!("{what}{CANNOT_BE_RUN}")).help(help)
-    }
-    pub(super) fn largest_module(&self) -> usize {
-        largest_module(self.settings.largest_kernel, self.module.text().len())
     }
 }
 

@@ -29,6 +29,7 @@ pub use instruction::{Bank, Instruction, Operand, Value};
 pub use listing::{CodeLine, Listing, asm_file, check, listing_target};
 pub use lower::lower;
 pub use names::mnemonic;
+pub(crate) use names::registers_written;
 pub use opcode::{Kind, Modifier, Number, Opcode, Place, Role, SHAPES, Selector, Shape};
 pub use parse::{Line, asm_line, parse_line};
 pub use table::OPCODES;

@@ -1,4 +1,4 @@
-//! The mnemonics of opcodes outside the float family.
+//! The mnemonics of opcodes outside the float family, and which registers they write.
 
 use super::target::Generation;
 
@@ -72,4 +72,33 @@ pub fn mnemonic(word: u128, generation: Generation) -> Option<&'static str> {
     let first = NAMES.partition_point(|(known, ..)| *known < opcode);
     let own = NAMES[first..].iter().take_while(|(known, ..)| *known == opcode);
     own.filter(|(_, generations, _)| generations >> generation as u8 & 1 == 1).map(|(.., name)| *name).next()
+}
+
+/// What writes no register of a thread, but those that begin with `U`: predicates, uniform registers, barriers, memory, nothing.
+#[rustfmt::skip] // Several a line.
+static NO_REGISTER: [&str; 41] = [
+    "ST", "STG", "STS", "STL", "STSM", "RED", "REDG", "REDAS", "SUST", "LDGSTS", "CCTL", "BRA", "EXIT", "CALL", "RET", "BPT",
+    "BAR", "BSSY", "BSYNC", "BMOV", "WARPSYNC", "WARPGROUP", "ENDCOLLECTIVE", "YIELD", "NOP", "DEPBAR", "LDGDEPBAR", "MEMBAR",
+    "FENCE", "ERRBAR", "CGAERRBAR", "ISETP", "FSETP", "PLOP3", "FCHK", "R2UR", "S2UR", "LDCU", "REDUX", "CREDUX", "VOTEU",
+];
+
+/// The first register that a word outside of the float family writes, and how many; one where its mnemonic is not known.
+pub(crate) fn registers_written(word: u128, generation: Generation) -> Option<(u8, u8)> {
+    let name = mnemonic(word, generation).unwrap_or_default();
+    if NO_REGISTER.contains(&name) || name.starts_with('U') {
+        return None;
+    }
+    let count = match name {
+        "LD" | "LDG" | "LDS" | "LDL" | "LDC" | "ATOM" | "ATOMS" | "ATOMG" => match word >> 73 & 7 {
+            5 => 2,
+            6 | 7 => 4,
+            _ => 1,
+        },
+        // IMAD.WIDE.
+        "IMAD" if word & 0xff == 0x25 => 2,
+        "CS2R" | "F2F" | "I2F" | "F2I" | "I2I" | "LEPC" => 2,
+        "TEX" | "TLD" | "TLD4" | "TXD" | "SULD" | "LDSM" | "MOVM" | "HMMA" | "QMMA" | "OMMA" | "DMMA" => 4,
+        _ => 1,
+    };
+    Some(((word >> 16) as u8, count))
 }

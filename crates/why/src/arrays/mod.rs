@@ -13,6 +13,7 @@ mod compare;
 mod engine;
 mod evaluate;
 mod evidence;
+mod example;
 mod lanes;
 mod list;
 mod parallel;
@@ -27,14 +28,13 @@ use std::collections::HashSet;
 
 use roundonce_arith::{Elements, Format, Profile};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
-use roundonce_deviate::{Deviation, Plausibility, Typed, plausibility};
-use roundonce_isa::{hex_bits, shortest_decimal};
+use roundonce_deviate::{Deviation, Plausibility, plausibility};
 use serde::Serialize;
 
-use approximated::bound;
 pub use column::{Bits, Column};
 use compare::Comparison;
 pub(crate) use evaluate::{BLOCK, Runner};
+pub use example::element_index;
 pub use question::{Question, Values};
 pub(crate) use reduction::is_reduction;
 pub use schedule::TensorUnit;
@@ -46,7 +46,7 @@ use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
 use crate::plan::{has_long_product, has_product_of_sum, terms_of};
-use crate::search::{Options, Plans, Tier, ulps};
+use crate::search::{Options, Plans, Tier};
 use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
 use crate::whole::kind;
@@ -556,46 +556,4 @@ impl Comparison<'_> {
         });
         shown.unwrap_or(elements[0])
     }
-
-    fn example(&mut self, element: usize, candidate: Option<usize>) -> Example {
-        let format = self.seen.format;
-        let saw = self.saw(element);
-        let as_written = self.results(AS_WRITTEN, &[element])[0];
-        let element = self.place(element);
-        let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
-        let evaluated = match (self.candidates, candidate) {
-            (Candidates::Evaluations(all), Some(candidate)) => {
-                let value = |name: &str| Some(self.question.columns.get(name)?.at(element));
-                Some(EvaluationText::of(&bound(&all[candidate], value), self.profile))
-            }
-            _ => None,
-        };
-        let inputs = match self.question.reduction {
-            Some(_) => Vec::new(),
-            None => self.question.columns.iter().map(|(name, column)| input(name, column.at(element))).collect(),
-        };
-        Example {
-            index: element_index(&self.question.result_shape(), element),
-            inputs,
-            saw: value(saw),
-            as_written: value(as_written),
-            ulps: ulps(format, saw, as_written),
-            evaluated,
-        }
-    }
-}
-
-fn input(name: &str, value: Typed) -> (String, String) {
-    let bits = hex_bits(value.format.width(), value.bits);
-    (name.to_owned(), format!("{bits} {}", shortest_decimal(value.format, value.bits)))
-}
-
-/// An element's place along each axis.
-pub fn element_index(shape: &[usize], mut element: usize) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (place, length) in index.iter_mut().zip(shape).rev() {
-        *place = element % length;
-        element /= length;
-    }
-    index
 }

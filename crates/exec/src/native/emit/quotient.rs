@@ -98,7 +98,7 @@ impl Emitter<'_> {
     }
 
     /// 2^x of f32 lanes, rounded once: in f64, by a polynomial for the fraction, then to f32. `powers_of_two` in
-    /// tests/native/quotients.rs shows for all that no other step of rounding shows. Uses A to E and K2.
+    /// tests/native/quotients.rs compares all whose rounding is their own with what is rounded once. Uses A to E and K2.
     fn power_of_two(&mut self, to: Register, x: Register) {
         let exact = Decorators::default();
         // Beyond 160 in magnitude f32 has no finite result but 0. The second operand is the result for a NaN.
