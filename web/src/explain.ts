@@ -90,9 +90,12 @@ async function answer({ i = "", o = "", target = "" }: Params, page: Page): Prom
   const head = h("p", { class: "meaning" }, explained.meaning, " ", h("cite", {}, explained.source));
   if (!explained.components) return { summary: explained.meaning, content: [head, ...remarks(reply), pieces(reply.lines, "The steps")] };
   const all = explained.components;
-  const relation = (differs: string[], gives?: string) =>
-    differs.length === 0 ? "the same bits for all operands" : [`differs in ${differs.join(", ")}`, gives ? ["; here ", code(gives)] : undefined];
-  const counterparts = (explained.counterparts ?? []).map((it) => [it.language, code(it.spelling), h("span", {}, relation(it.differs, it.gives))]);
+  // What a shader's modes do not declare is the implementation's.
+  const same = (language: string) =>
+    language === "SPIR-V" ? "the same bits, as far as its modes decide them" : "the same bits for all operands";
+  const relation = (language: string, differs: string[], gives?: string) =>
+    differs.length === 0 ? same(language) : [`differs in ${differs.join(", ")}`, gives ? ["; here ", code(gives)] : undefined];
+  const counterparts = (explained.counterparts ?? []).map((it) => [it.language, code(it.spelling), h("span", {}, relation(it.language, it.differs, it.gives))]);
   return {
     summary: all.map((it) => `${it.result.bits}, ${it.result.value}`).join("; "),
     content: [

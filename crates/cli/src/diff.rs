@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// Random inputs to try where nothing can be proved
     #[arg(long, value_name = "COUNT", default_value_t = Budget::default().random)]
     tries: u64,
-    /// Take two NaNs of different bits for a difference
+    /// Take two NaNs of different bits for a difference; of files of results they always are one
     #[arg(long)]
     nan_bits: bool,
     /// Of two files of results, or of what two kernels leave: a picture of the distances, their distribution and where

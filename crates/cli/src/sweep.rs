@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rayon::prelude::*;
 use roundonce::Target;
-use roundonce::answers::inexact_operand;
+use roundonce::answers::{inexact_operand, undeclared};
 use roundonce_vectors::InstructionUnderTest;
 use roundonce_vectors::sweep::{Manifest, SHARD, Sweep, Swept};
 use serde::Serialize;
@@ -53,7 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Arguments { instruction, spaces, out, against, shard, threads, format } = arguments;
     signals::watch();
     for spelling in std::iter::once(instruction).chain(against) {
-        InstructionUnderTest::of(spelling, &Target::default())?;
+        let tested = InstructionUnderTest::of(spelling, &Target::default())?;
+        undeclared(spelling, &tested.instruction).iter().for_each(|open| output::note(open));
     }
     let manifest = Manifest::new(instruction, against.as_deref(), spaces, *shard).map_err(Failure::Input)?;
     for (operand, text) in manifest.rounded() {
@@ -73,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     swept.map_err(Failure::Input)?;
     drop(progress);
     let swept = sweep.finish().map_err(Failure::Input)?;
-    let differs = swept.mismatches > 0;
+    let differs = swept.mismatches.is_some_and(|mismatches| mismatches > 0);
     if format.format == Format::Json {
         output::json(&Report { instruction, against: against.as_deref(), spaces, swept })?;
     } else {
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 fn lines(manifest: &Manifest, swept: &Swept) -> Vec<String> {
     let Swept { count, digest, mismatches, first } = swept;
     let mut lines = vec![format!("{}: {count} results, digest {digest}", manifest.instruction)];
-    if let Some(against) = &manifest.against {
+    if let (Some(against), Some(mismatches)) = (&manifest.against, mismatches) {
         lines.push(match first {
             None => format!("{against} gives the same bits"),
             Some(first) => format!("{against} differs in {mismatches}, the first at {}", first.join(" ")),

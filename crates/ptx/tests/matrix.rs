@@ -239,12 +239,26 @@ fn planted_bugs_are_caught() {
 /// What no GPU's results are stored of is not said to be known by them.
 #[test]
 fn evidence_is_that_of_the_target() {
-    let evidence = |target: u32| {
-        let mma = MatrixInstruction::parse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").unwrap();
+    let of = |spelling: &str, target: u32| {
+        let mma = MatrixInstruction::parse(spelling).unwrap();
         mma.row(target.into(), &Profile::NVIDIA).unwrap().evidence
     };
+    let evidence = |target| of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", target);
     assert_eq!(
         [80, 86, 87, 100, 103, 120, 121].map(evidence),
         [Hardware, Hardware, Presumed, Hardware, Presumed, Model, Presumed]
     );
+    let tf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
+    let short = "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32";
+    assert_eq!(
+        [(short, 80), (short, 90), (short, 100), (tf32, 89), (tf32, 90)].map(|(name, target)| of(name, target)),
+        [Model, Hardware, Model, Model, Hardware]
+    );
+    let mixed = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32";
+    assert_eq!([89, 90, 100].map(|target| of(mixed, target)), [Model, Hardware, Model]);
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3", 90), Model);
+    // What `has_results` says is what is stored.
+    for line in lines("mma-hw.jsonl.gz") {
+        assert_eq!(line.row(&Profile::NVIDIA).unwrap().1.evidence, Hardware, "{} on {}", line.instr, line.arch);
+    }
 }

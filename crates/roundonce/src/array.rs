@@ -1,6 +1,7 @@
 //! One instruction on arrays: of the table, a conversion, or an integer multiply-add.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use roundonce_arith::batch::{Batch, Lane, Source, Stores};
@@ -9,7 +10,7 @@ use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
 use crate::conversion::Conversion;
 use crate::fault;
-use crate::integer::Integer;
+use crate::integer::{CARRY, Integer};
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +155,18 @@ pub fn convert_into(
 pub fn integer_into(integer: &Integer, operands: &[Operand<'_>], out: Results<'_>) -> Result<(), Finding> {
     integer.check_arity(operands.len())?;
     let widths: Vec<u32> = integer.operands.iter().map(|ty| ty.bits).collect();
-    each(&widths, integer.result.bits, operands, out, |bits| integer.eval(bits).bits)
+    let is_carry = AtomicBool::new(true);
+    each(&widths, integer.result.bits, operands, out, |bits| {
+        if bits.get(CARRY).is_some_and(|carry| *carry > 1) {
+            is_carry.store(false, Ordering::Relaxed);
+        }
+        integer.eval(bits).bits
+    })?;
+    if is_carry.into_inner() {
+        Ok(())
+    } else {
+        Err(fault("FORM0006", format!("operand {}: the carry flag is 0 or 1, and an element is neither", CARRY + 1)))
+    }
 }
 
 /// Gives the operands of each element, of so many bits each, to a function.

@@ -44,6 +44,8 @@ pub struct IntegerResult {
 
 const FLAG: IntegerType = IntegerType { bits: 32, signed: false };
 static NAMES: [&str; 4] = ["a", "b", "c", "carry"];
+/// The place of the carry flag among them.
+pub(crate) const CARRY: usize = 3;
 
 /// Whether a spelling is of the integer multiply-add, right or wrong: `mad` shares its mnemonic with floats.
 pub fn is_integer(spelling: &str) -> bool {
@@ -117,13 +119,13 @@ impl Integer {
     /// A finding if it is none, or does not fit.
     pub fn operand(&self, index: usize, text: &str) -> Result<u64, Finding> {
         let bits = self.operands[index].bits;
-        parse_bits(text, bits).map_err(|problem| {
-            let problem = match problem {
-                NotBits::TooWide => format!("`{text}` does not fit {bits} bits"),
-                NotBits::NoInteger => format!("`{text}` is no integer: expected one like 42, -7 or 0x2a"),
-            };
-            fault("FORM0006", format!("operand {}: {problem}", index + 1))
-        })
+        let problem = match parse_bits(text, bits) {
+            Ok(value) if index == CARRY && value > 1 => format!("the carry flag is 0 or 1, found `{text}`"),
+            Ok(value) => return Ok(value),
+            Err(NotBits::TooWide) => format!("`{text}` does not fit {bits} bits"),
+            Err(NotBits::NoInteger) => format!("`{text}` is no integer: expected one like 42, -7 or 0x2a"),
+        };
+        Err(fault("FORM0006", format!("operand {}: {problem}", index + 1)))
     }
 
     /// Whether as many operands were found as the instruction takes.
@@ -230,7 +232,7 @@ impl Integer {
         let part = ((pattern & mask) >> low) as u64 & (u64::MAX >> (64 - taken));
         let ty = IntegerType { bits: taken, signed: self.result.signed };
         steps.push(format!("of it 0x{part:0digits$x} is taken, {}", number(ty, part), digits = taken as usize / 4));
-        let carry = operands.get(3).map_or(0, |carry| i128::from(*carry != 0));
+        let carry = operands.get(CARRY).map_or(0, |carry| i128::from(*carry != 0));
         let sum = number(ty, part) + number(self.result, operands[2]) + carry;
         steps.push(match number(self.result, result.bits) {
             exact if exact == sum => format!("the sum is exactly {sum}"),

@@ -188,8 +188,21 @@ pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<Pa
         let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
         return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
     }
-    parse_value(format, recipe.components, text)
-        .map_err(|problem| fault("FORM0006", format!("operand {}: {problem}", index + 1)))
+    let read = |text| {
+        parse_value(format, recipe.components, text)
+            .map_err(|problem| fault("FORM0006", format!("operand {}: {problem}", index + 1)))
+    };
+    let parsed = read(text)?;
+    // A minus of machine code is the instruction's, which leaves the sign of a NaN alone (docs/decisions.md, nan_f64).
+    match text.strip_prefix('-') {
+        Some(unsigned)
+            if instruction.form.language == Language::Sass
+                && parsed.value.components().iter().all(|&bits| format.is_nan(bits)) =>
+        {
+            read(unsigned)
+        }
+        _ => Ok(parsed),
+    }
 }
 
 /// That an instruction takes so many operands.

@@ -12,10 +12,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roundonce_arith::{Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors};
+use roundonce_arith::{
+    AddendCut, Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors, ZeroExponent, ZeroSum,
+};
 use roundonce_ir::{Kernel, Op};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow};
-use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
+use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal, matrix_gates};
 pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
@@ -51,14 +53,14 @@ pub fn is_matrix(spelling: &str) -> bool {
     MatrixInstruction::is_spelling(spelling)
 }
 
-/// The instruction of a spelling on a target: the one behind its `@`, or `target` (the two may not differ), or the lowest
+/// The instruction of a spelling on a target: the one behind its `@`, or the one asked for (the two may not differ), or the lowest
 /// that has it.
 ///
 /// # Errors
 /// A finding that says what is wrong with the spelling, or that the target lacks it; [`NOT_COMPUTED`] where nothing public
 /// says what it computes.
-pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result<Matrix, Finding> {
-    let (name, sm) = spelled_target(spelling, target)?;
+pub fn instruction(spelling: &str, asked: &Target, profile: &Profile) -> Result<Matrix, Finding> {
+    let (name, sm) = spelled_target(spelling, asked)?;
     let refused = |refusal: Refusal| match refusal {
         Refusal::Malformed(text) => {
             fault("FORM0002", text).rule("PTX ISA, mma, wmma.mma, wgmma.mma_async, tcgen05.mma")
@@ -70,6 +72,14 @@ pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result
     let lowest = || SmTarget::from(instruction.targets().first().copied().unwrap_or(70));
     let target = sm.unwrap_or_else(lowest);
     let row = instruction.row(target, profile).map_err(refused)?;
+    if let Some(version) = asked.ptx {
+        let gates = matrix_gates(name);
+        if !gates.is_empty() && !gates.iter().any(|gate| gate.holds(None, Some(version))) {
+            let needs: BTreeSet<String> = gates.iter().map(ToString::to_string).collect();
+            let needs = needs.into_iter().collect::<Vec<_>>().join(" or ");
+            return Err(fault("FORM0003", format!("`{name}` does not exist for PTX {version}: it needs {needs}")));
+        }
+    }
     Ok(Matrix { instruction, target, row })
 }
 
@@ -306,11 +316,47 @@ impl Matrix {
         hex_bits(self.row.dot.d.width(), bits)
     }
 
+    /// How the result for these operands is known. Less is known of NaNs and infinities, and of a result that another
+    /// reading of what is open would change, than of the row: these were measured on sm_90 alone.
+    pub fn evidence(&self, profile: &Profile, operands: &DotOperands) -> Evidence {
+        let Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, .. } = Profile::NVIDIA;
+        let known = Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, ..*profile };
+        let result = self.eval(profile, operands);
+        let as_known = self.instruction.row(self.target, &known).map(|row| Matrix { row, ..*self });
+        if !as_known.is_ok_and(|matrix| matrix.eval(&known, operands) == result) {
+            return Evidence::Chosen;
+        }
+        let of_row = self.row.evidence;
+        if of_row != Evidence::Hardware || self.target.number == 90 {
+            return of_row;
+        }
+        let readings = [
+            Profile { dot_zero: ZeroExponent::Operand, ..known },
+            Profile { dot_zero: ZeroExponent::Absent, ..known },
+            Profile { dot_zero_sign: ZeroSum::AllNegative, ..known },
+            Profile { dot_addend: AddendCut::ToPrecision, ..known },
+        ];
+        let is_finite = result & self.row.dot.d.magnitude_mask() < self.row.dot.d.infinity();
+        if is_finite && readings.iter().all(|reading| self.eval(reading, operands) == result) {
+            Evidence::Hardware
+        } else {
+            Evidence::Model
+        }
+    }
+
     /// An input on which another machine gives another result, and how often they differ on `tries` random inputs of a
     /// kind.
     pub fn compare(&self, other: &Matrix, spelling: &str, profile: &Profile, tries: u64) -> DotComparison {
         let machines = [self.target.to_string(), other.target.to_string()];
-        compare_dots(spelling, machines, [&self.row.dot, &other.row.dot], profile, tries)
+        let mut presumed = Vec::new();
+        for matrix in [self, other] {
+            let target = matrix.target.to_string();
+            if matrix.row.evidence == Evidence::Presumed && !presumed.contains(&target) {
+                presumed.push(target);
+            }
+        }
+        let compared = compare_dots(spelling, machines, [&self.row.dot, &other.row.dot], profile, tries);
+        DotComparison { presumed, ..compared }
     }
 
     /// The steps, and what the other targets that have the instruction give.
@@ -321,11 +367,11 @@ impl Matrix {
             Some(DotMachine { target: target.to_string(), dot: row.dot, is_known })
         };
         let others = self.instruction.targets().into_iter().filter_map(|number| machine(number.into())).collect();
-        let MatrixRow { unit, dot, evidence } = &self.row;
+        let MatrixRow { unit, dot, .. } = &self.row;
         let place = DotPlace {
             target: self.target.to_string(),
             unit: unit.sass,
-            evidence: evidence.name(),
+            evidence: self.evidence(profile, operands).name(),
             source: unit.source,
         };
         explain_dot(spelling, place, dot, profile, operands, others)

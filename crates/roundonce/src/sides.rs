@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::Format;
-use roundonce_isa::{Finding, Instruction, split_spelling};
+use roundonce_isa::{Finding, Instruction, counted, split_spelling};
 
 use crate::why::diff::{OPERANDS, Side};
 use crate::why::{ExprError, Typed, names_in, parse_expr};
@@ -49,12 +49,22 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         let operands = OPERANDS.iter().take(operation.op.arity()).enumerate();
         types.extend(operands.map(|(at, name)| (*name, operation.operand_format(at))));
     }
-    if let [Some(one), Some(other)] = &instructions
-        && (one.recipe.condition_codes, one.recipe.components)
-            != (other.recipe.condition_codes, other.recipe.components)
-    {
-        let message = "one writes condition codes, or has other components, and the other not";
-        return Err(SideProblem::Unlike(message.to_owned()));
+    if let [Some(one), Some(other)] = &instructions {
+        let of = |instruction: &Instruction| (instruction.recipe.components, instruction.recipe.condition_codes);
+        let ((components, codes), (others, other_codes)) = (of(one), of(other));
+        if components != others {
+            let message = format!(
+                "`{}` has {} and `{}` has {others}",
+                texts[0],
+                counted(components.into(), "component"),
+                texts[1]
+            );
+            return Err(SideProblem::Unlike(message));
+        }
+        if codes != other_codes {
+            let writes = texts[usize::from(other_codes)];
+            return Err(SideProblem::Unlike(format!("only `{writes}` writes condition codes")));
+        }
     }
     let side = |text: &str, instruction: &Option<Instruction>| {
         if let Some(instruction) = instruction {

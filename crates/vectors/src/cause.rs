@@ -26,8 +26,8 @@ enum Key {
     Candidates(Vec<usize>),
     /// The bits are right, the flags those of tininess before rounding.
     TininessBeforeRounding,
-    /// The bits are right; these flags are missing and these too many.
-    Flags { missing: u8, extra: u8 },
+    /// The bits are right; these flags are missing and these too many. The candidates give both, bits and flags.
+    Flags { missing: u8, extra: u8, candidates: Vec<usize> },
     /// One unit in the last place beside the right result.
     OneUlp,
     /// Nothing known.
@@ -39,6 +39,16 @@ struct Tally {
     first: Example,
     /// Whether all of them are one unit in the last place beside the right result.
     is_near: bool,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.count += other.count;
+        self.is_near &= other.is_near;
+        if other.first.row < self.first.row {
+            self.first = other.first;
+        }
+    }
 }
 
 /// The candidates of an instruction, each evaluated otherwise than the right one and than the others.
@@ -77,15 +87,29 @@ fn gives(model: &EvalModel, tested: &InstructionUnderTest, vector: &Vector) -> b
     results.all(|(result, &observed)| model.accepts(format, result, observed))
 }
 
-/// What an instruction so evaluated gives, by component.
-fn results(model: &EvalModel, vector: &Vector) -> impl Iterator<Item = u64> {
+/// Whether an instruction so evaluated gives a vector's result and its flags.
+fn gives_flags(model: &EvalModel, tested: &InstructionUnderTest, vector: &Vector, flags: u8) -> bool {
+    let Some(operation) = model.as_operation() else { return false };
+    let raised = components(vector).fold(Flags::NONE, |raised, operands| {
+        raised.union(operation.evaluate(&tested.profile, &operands[..vector.operands.len()]).flags)
+    });
+    raised.bits() == flags && gives(model, tested, vector)
+}
+
+/// The operands of each component.
+fn components(vector: &Vector) -> impl Iterator<Item = [u64; 3]> {
     (0..vector.result.components().len()).map(move |component| {
         let mut operands = [0; 3];
         for (bits, value) in operands.iter_mut().zip(&vector.operands) {
             *bits = value.components()[component];
         }
-        model.result(&operands[..vector.operands.len()])
+        operands
     })
+}
+
+/// What an instruction so evaluated gives, by component.
+fn results(model: &EvalModel, vector: &Vector) -> impl Iterator<Item = u64> {
+    components(vector).map(|operands| model.result(&operands[..vector.operands.len()]))
 }
 
 /// Whether every component is at most one unit in the last place beside the right one.
@@ -148,6 +172,8 @@ impl Failures {
     }
 
     fn key(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector, is_near: bool) -> Key {
+        let candidates = &self.candidates;
+        let models = self.models.entry(index).or_insert_with(|| Models::of(tested, candidates));
         let right = tested.evaluate(&vector.operands);
         if right.value == vector.result
             && let Some(flags) = vector.flags
@@ -161,10 +187,10 @@ impl Failures {
                 return Key::TininessBeforeRounding;
             }
             let right = right.flags.bits();
-            return Key::Flags { missing: right & !flags, extra: flags & !right };
+            let giving = models.candidates.iter().filter(|(_, model)| gives_flags(model, tested, vector, flags));
+            let candidates = giving.map(|(candidate, _)| *candidate).collect();
+            return Key::Flags { missing: right & !flags, extra: flags & !right, candidates };
         }
-        let candidates = &self.candidates;
-        let models = self.models.entry(index).or_insert_with(|| Models::of(tested, candidates));
         let giving = models.candidates.iter().filter(|(_, model)| gives(model, tested, vector));
         let explained: Vec<usize> = giving.map(|(candidate, _)| *candidate).collect();
         if !explained.is_empty() {
@@ -208,12 +234,15 @@ impl Failures {
     pub(crate) fn groups(mut self) -> Vec<Group> {
         let tallies = std::mem::take(&mut self.tallies);
         let mut explained: Vec<(Vec<usize>, Tally)> = Vec::new();
+        let mut flagged: Vec<(Vec<usize>, String, Tally)> = Vec::new();
         let mut rest: Vec<(bool, String, Tally)> = Vec::new();
         for (key, tally) in tallies {
             match key {
                 Key::Candidates(candidates) => explained.push((candidates, tally)),
                 Key::TininessBeforeRounding => rest.push((true, TININESS.to_owned(), tally)),
-                Key::Flags { missing, extra } => rest.push((false, flags_text(missing, extra), tally)),
+                Key::Flags { missing, extra, candidates } => {
+                    flagged.push((candidates, flags_text(missing, extra), tally));
+                }
                 Key::OneUlp => rest.push((false, ONE_ULP.to_owned(), tally)),
                 Key::Unknown => rest.push((false, UNKNOWN.to_owned(), tally)),
             }
@@ -235,8 +264,30 @@ impl Failures {
             let cause = self.text(candidate);
             let [(contradicted, sampled), (failures_contradicted, failures_sampled)] = self.contradicted(candidate);
             let cause = if explained { cause } else { format!("{ONE_ULP_AS} {cause}") };
-            let group = Group::new(explained, cause, count, first.clone());
-            groups.push(Group { contradicted, sampled, failures_contradicted, failures_sampled, ..group });
+            let mut group_of = Group::new(explained, cause, count, first.clone());
+            // What gives the same bits otherwise may give the flags of others, too.
+            flagged.retain(|(candidates, _, tally)| {
+                let is_of = explained && candidates.contains(&candidate);
+                if is_of {
+                    group_of.add(tally.count, &tally.first);
+                }
+                !is_of
+            });
+            if explained {
+                let most = contradicted + failures_contradicted;
+                let as_well = group.candidates[1..].iter().filter(|&&other| {
+                    let [(passing, _), (failing, _)] = self.contradicted(other);
+                    passing + failing <= most
+                });
+                group_of.as_well = as_well.map(|&other| self.text(other)).collect();
+            }
+            groups.push(Group { contradicted, sampled, failures_contradicted, failures_sampled, ..group_of });
+        }
+        for (_, text, tally) in flagged {
+            match rest.iter_mut().find(|(_, known, _)| *known == text) {
+                Some((.., known)) => known.add(tally),
+                None => rest.push((false, text, tally)),
+            }
         }
         rest.sort_by_key(|(explained, text, tally)| {
             (!explained, text == UNKNOWN, std::cmp::Reverse(tally.count), tally.first.row)

@@ -1,6 +1,7 @@
 //! Test vectors with the engine's results: directed at every boundary of the pipeline, then random.
 
 use roundonce::arith::OperandIndex as Place;
+use roundonce::isa::Location;
 use roundonce::{Finding, Profile, Target, Value};
 
 use crate::block::Vector;
@@ -30,10 +31,17 @@ impl Generated {
     /// So many vectors for each instruction.
     ///
     /// # Errors
-    /// A finding about the first spelling that names none.
+    /// A finding about the first spelling that names none, or that stands there twice.
     pub fn new<S: AsRef<str>>(spellings: &[S], count: u64, seed: u64, target: &Target) -> Result<Generated, Finding> {
-        let instructions = spellings.iter().map(|spelling| InstructionUnderTest::of(spelling.as_ref(), target));
-        Ok(Generated { instructions: instructions.collect::<Result<_, _>>()?, count, seed })
+        let instructions = spellings.iter().map(|spelling| InstructionUnderTest::alone(spelling.as_ref(), target));
+        let instructions: Vec<InstructionUnderTest> = instructions.collect::<Result<_, _>>()?;
+        for (at, tested) in instructions.iter().enumerate() {
+            if instructions[..at].iter().any(|other| other.spelling == tested.spelling) {
+                let message = format!("`{}` is named twice", tested.spelling);
+                return Err(Finding::error("FORM0007", Location::Whole, message));
+            }
+        }
+        Ok(Generated { instructions, count, seed })
     }
 
     /// The same with the results of a profile.

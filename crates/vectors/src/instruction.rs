@@ -57,6 +57,24 @@ impl InstructionUnderTest {
         Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion, profile: Profile::NVIDIA })
     }
 
+    /// The same under a spelling that means it wherever it is read: where the target decides, it is behind an `@`.
+    ///
+    /// # Errors
+    /// As [`of`](InstructionUnderTest::of), or where the version of PTX decides, which no spelling has.
+    pub(crate) fn alone(spelling: &str, target: &Target) -> Result<InstructionUnderTest, Finding> {
+        let wanted = InstructionUnderTest::of(spelling, target)?;
+        let with_target = target.sm.map(|sm| format!("{spelling}@{sm}"));
+        for text in std::iter::once(spelling.to_owned()).chain(with_target) {
+            if let Ok(found) = InstructionUnderTest::of(&text, &Target::default())
+                && found.recipe() == wanted.recipe()
+            {
+                return Ok(found);
+            }
+        }
+        let message = format!("no spelling says what `{spelling}` means under that version of PTX");
+        Err(Finding::error("FORM0007", Location::Whole, message).help("name its target alone"))
+    }
+
     /// The same under an environment, where it is SPIR-V's and names none.
     pub(crate) fn under(self, environment: Environment) -> InstructionUnderTest {
         match self.criterion {

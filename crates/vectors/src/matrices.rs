@@ -80,23 +80,34 @@ impl MatrixEntry {
             // Of several that explain as many, the first.
             let best = (0..others.len()).rev().max_by_key(|at| explained(*at, &failures));
             let best = best.filter(|at| explained(*at, &failures) > 0);
+            // The first says no more than those that explain the same failures and are contradicted as often.
+            let sets = |at: usize| failures.keys().map(move |set| set >> at & 1);
+            let contradicted = |at: usize| {
+                let (_, matrix, profile) = &others[at];
+                passing.iter().filter(|(operands, result)| matrix.eval(profile, operands) != *result).count() as u64
+            };
+            let alike: Vec<usize> = best.map_or(Vec::new(), |best| {
+                let is_alike =
+                    |at: &usize| *at != best && sets(*at).eq(sets(best)) && contradicted(*at) <= contradicted(best);
+                (0..others.len()).filter(is_alike).collect()
+            });
             let is_of = |set: &u32| best.is_none_or(|at| set >> at & 1 == 1);
             let all: Vec<(u64, Example)> =
                 failures.iter().filter(|(set, _)| is_of(set)).map(|(_, it)| it.clone()).collect();
             failures.retain(|set, _| !is_of(set));
             let count = all.iter().map(|(count, _)| count).sum();
             let Some((_, first)) = all.into_iter().min_by_key(|(_, example)| example.row) else { break };
-            causes.push(match best.map(|at| &others[at]) {
-                Some((cause, matrix, profile)) => {
-                    let differs = |(operands, result): &&(DotOperands, u64)| matrix.eval(profile, operands) != *result;
-                    let contradicted = passing.iter().filter(differs).count() as u64;
+            causes.push(match best {
+                Some(best) => {
+                    let (cause, contradicted) = (&others[best].0, contradicted(best));
                     let sampled = passing.len() as u64;
-                    Group { contradicted, sampled, ..Group::new(true, cause.clone(), count, first) }
+                    let as_well = alike.iter().map(|&at| others[at].0.clone()).collect();
+                    Group { contradicted, sampled, as_well, ..Group::new(true, cause.clone(), count, first) }
                 }
                 None => Group::new(false, "results of no known machine".to_owned(), count, first),
             });
         }
-        let checked = Checked { instruction, vectors, failed, choices: BTreeMap::new() };
+        let checked = Checked { instruction, vectors, failed, constant: None, choices: BTreeMap::new() };
         let instructions = if vectors > 0 { vec![checked] } else { Vec::new() };
         Report { vectors, failed, bad: 0, instructions, examined: failed, causes }
     }

@@ -30,10 +30,16 @@ pub struct Checked {
     pub vectors: u64,
     /// Those that fail.
     pub failed: u64,
+    /// The one result that all its vectors have, where some of them fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<String>,
     /// SPIR-V: how many of the passing results are not the engine's own but legal, by what an implementation chose.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub choices: BTreeMap<String, u64>,
 }
+
+/// Causes beside the first that are named in sentences.
+const MOST_AS_WELL: usize = 3;
 
 /// Failures of one cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -42,6 +48,9 @@ pub struct Group {
     pub explained: bool,
     /// What was done otherwise.
     pub cause: String,
+    /// What explains the same failures as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_well: Vec<String>,
     /// How many failures.
     pub count: u64,
     /// Passing vectors that the cause would have changed: more than none says that it is not at work everywhere.
@@ -105,6 +114,8 @@ impl Report {
                 match whole.instructions.iter_mut().find(|known| known.instruction == checked.instruction) {
                     None => whole.instructions.push(checked),
                     Some(known) => {
+                        let (one, other) = (known.constant.take(), checked.constant);
+                        known.constant = one.filter(|one| other.as_ref() == Some(one));
                         known.vectors += checked.vectors;
                         known.failed += checked.failed;
                         for (choice, count) in checked.choices {
@@ -119,6 +130,7 @@ impl Report {
                     None => whole.causes.push(group),
                     Some(known) => {
                         known.count += group.count;
+                        known.as_well.retain(|other| group.as_well.contains(other));
                         known.contradicted += group.contradicted;
                         known.sampled += group.sampled;
                         known.failures_contradicted += group.failures_contradicted;
@@ -135,12 +147,15 @@ impl Report {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for checked in &self.instructions {
-            let Checked { instruction, vectors, failed, choices } = checked;
+            let Checked { instruction, vectors, failed, constant, choices } = checked;
             let verdict = match *failed {
                 0 => "as expected".to_owned(),
                 failed => format!("{failed} fail"),
             };
             lines.push(format!("{instruction}: {}, {verdict}", counted(*vectors, "vector")));
+            if let Some(result) = constant {
+                lines.push(format!("  every result is {result}: perhaps nothing was computed"));
+            }
             for (choice, count) in choices {
                 lines.push(format!("  {count} legal though not what eval gives: {choice}"));
             }
@@ -168,7 +183,26 @@ impl Group {
     pub(crate) fn new(explained: bool, cause: String, count: u64, first: Example) -> Group {
         let (contradicted, sampled) = (0, 0);
         let (failures_contradicted, failures_sampled) = (0, 0);
-        Group { explained, cause, count, contradicted, sampled, failures_contradicted, failures_sampled, first }
+        let as_well = Vec::new();
+        Group {
+            explained,
+            cause,
+            as_well,
+            count,
+            contradicted,
+            sampled,
+            failures_contradicted,
+            failures_sampled,
+            first,
+        }
+    }
+
+    /// So many more failures.
+    pub(crate) fn add(&mut self, count: u64, first: &Example) {
+        self.count += count;
+        if first.row < self.first.row {
+            self.first = first.clone();
+        }
     }
 
     fn lines(&self, of: u64, lines: &mut Vec<String>) {
@@ -179,11 +213,20 @@ impl Group {
             (true, _) => format!("all {count} failures"),
             (false, _) => format!("{count} of {of} failures"),
         };
-        lines.push(if self.explained {
-            format!("{who} {verb} explained by {cause}")
-        } else {
-            format!("{who}: {cause}")
+        let is_contradicted = self.contradicted + self.failures_contradicted > 0;
+        lines.push(match self.explained {
+            true if is_contradicted => format!("{who} {verb} as if by {cause}"),
+            true => format!("{who} {verb} explained by {cause}"),
+            false => format!("{who}: {cause}"),
         });
+        if !self.as_well.is_empty() {
+            let named = self.as_well.iter().take(MOST_AS_WELL).cloned().collect::<Vec<_>>().join("; or by ");
+            let more = match self.as_well.len().saturating_sub(MOST_AS_WELL) {
+                0 => String::new(),
+                more => format!("; or by {more} others"),
+            };
+            lines.push(format!("  or by {named}{more}: these failures do not tell them apart"));
+        }
         let against = [
             (self.contradicted, self.sampled, "passing vectors"),
             (self.failures_contradicted, self.failures_sampled, "failures"),

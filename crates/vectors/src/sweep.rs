@@ -70,8 +70,9 @@ pub struct Swept {
     pub count: u64,
     /// Their digest.
     pub digest: Digest,
-    /// Results that the second instruction does not give.
-    pub mismatches: u64,
+    /// Where there is a second instruction, results that it does not give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatches: Option<u64>,
     /// The operands of the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Vec<String>>,
@@ -124,14 +125,12 @@ enum Axis {
 
 impl Axis {
     fn parse(tested: &InstructionUnderTest, operand: usize, text: &str) -> Result<Axis, String> {
-        let format = tested.format(operand);
         let value = |text: &str| {
-            let parsed =
-                parse_value(format, 1, text).map_err(|problem| format!("operand {}: {problem}", operand + 1))?;
-            Ok::<u64, String>(parsed.value.components()[0])
+            let read = roundonce::operand(&tested.instruction, operand, text);
+            read.map(|parsed| parsed.value.components()[0]).map_err(|finding| finding.to_string())
         };
         if text == "all" {
-            return Ok(Axis::Range { first: 0, last: format.mask() });
+            return Ok(Axis::Range { first: 0, last: tested.format(operand).mask() });
         }
         if let Some((first, last)) = text.split_once("..") {
             let (first, last) = (value(first)?, value(last)?);
@@ -244,7 +243,11 @@ impl Sweep {
         }
         let sweep = Sweep::open(folder)?;
         if sweep.manifest != *manifest {
-            return Err(format!("{}: another sweep is there: `{}`", path.display(), sweep.manifest.instruction));
+            let Manifest { instruction, against, spaces, shard, .. } = &sweep.manifest;
+            let against = against.as_ref().map_or(String::new(), |other| format!(" against {other}"));
+            let spaces = spaces.join(" ");
+            let there = format!("`{instruction} {spaces}`{against} in shards of {shard}");
+            return Err(format!("{}: another sweep is there: {there}", path.display()));
         }
         Ok(sweep)
     }
@@ -309,12 +312,13 @@ impl Sweep {
     /// # Errors
     /// Which record is missing or wrong.
     pub fn finish(&self) -> Result<Swept, String> {
-        let mut swept = Swept { count: 0, digest: Digest::default(), mismatches: 0, first: None };
+        let mismatches = self.against.is_some().then_some(0);
+        let mut swept = Swept { count: 0, digest: Digest::default(), mismatches, first: None };
         for shard in 0..self.manifest.shards() {
             let record = self.record(shard)?;
             swept.count += record.count;
             swept.digest = swept.digest.plus(record.digest);
-            swept.mismatches += record.mismatches;
+            swept.mismatches = swept.mismatches.map(|all| all + record.mismatches);
             swept.first = swept.first.or(record.first);
         }
         Ok(swept)

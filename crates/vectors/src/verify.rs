@@ -41,8 +41,20 @@ struct Entry {
     waiting: [Block; 2],
     vectors: u64,
     failed: u64,
+    /// The components of its first result, as long as all others are the same.
+    constant: Constant,
     choices: BTreeMap<String, u64>,
 }
+
+/// Whether all results are one.
+enum Constant {
+    NoneYet,
+    Always(Vec<u64>),
+    No,
+}
+
+/// Of fewer results, that all are the same says nothing.
+const ENOUGH_RESULTS: u64 = 16;
 
 /// Judges vectors as they come.
 pub(crate) struct Verifier<'a> {
@@ -105,7 +117,14 @@ impl<'a> Verifier<'a> {
         };
         let tested = InstructionUnderTest { profile: self.profile, ..tested };
         let waiting = [Block::new(&tested), Block::new(&tested)];
-        self.entries.push(Entry { tested, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
+        self.entries.push(Entry {
+            tested,
+            waiting,
+            vectors: 0,
+            failed: 0,
+            constant: Constant::NoneYet,
+            choices: BTreeMap::new(),
+        });
         self.entries.len() - 1
     }
 
@@ -149,6 +168,7 @@ impl<'a> Verifier<'a> {
         let results = &block.columns[entry.tested.arity()];
         let expected = expected(&entry.tested, block);
         entry.vectors += block.rows.len() as u64;
+        entry.constant.see(results, components);
         let sample = self.failures.passing_wanted().min(block.rows.len());
         if sample == 0 && block.flags.is_empty() && expected == *results {
             return;
@@ -191,9 +211,13 @@ impl<'a> Verifier<'a> {
         }
         let seen = self.entries.into_iter().filter(|entry| entry.vectors > 0);
         let checked = seen.map(|entry| Checked {
-            instruction: entry.tested.spelling,
             vectors: entry.vectors,
             failed: entry.failed,
+            constant: entry
+                .constant
+                .text(&entry.tested)
+                .filter(|_| entry.failed > 0 && entry.vectors >= ENOUGH_RESULTS),
+            instruction: entry.tested.spelling,
             choices: entry.choices,
         });
         let instructions: Vec<Checked> = checked.collect();
@@ -207,6 +231,28 @@ impl<'a> Verifier<'a> {
         };
         let matrices = self.matrices.into_iter().map(MatrixEntry::finish);
         Report::together(std::iter::once(scalars).chain(matrices))
+    }
+}
+
+impl Constant {
+    /// Results that come next.
+    fn see(&mut self, results: &Elements, components: usize) {
+        if results.is_empty() {
+            return;
+        }
+        if let Constant::NoneYet = self {
+            *self = Constant::Always((0..components).map(|component| results.get(component)).collect());
+        }
+        if let Constant::Always(first) = self
+            && (0..results.len()).any(|at| results.get(at) != first[at % components])
+        {
+            *self = Constant::No;
+        }
+    }
+
+    fn text(&self, tested: &InstructionUnderTest) -> Option<String> {
+        let Constant::Always(components) = self else { return None };
+        Some(Value::of(components.iter().copied()).hex(tested.format(tested.arity())))
     }
 }
 

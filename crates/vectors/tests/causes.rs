@@ -182,6 +182,25 @@ fn flags_alone() {
         Verdict { bits, flags: flags & !16 }
     });
     assert_eq!(only_cause(&silent), "flags alone: invalid missing");
+    // Where a direction gives the right bits, its flags are its own.
+    let down = report("fma.rn.f32", F32, true, |triple| rational::judge(&right(Direction::Down), triple));
+    assert_eq!(only_cause(&down), "rounding down");
+}
+
+/// What explains the same failures as well is named beside the first.
+#[test]
+fn one_vector_has_many_causes() {
+    let rows =
+        [("3f800003 3f800001 33800000 3f800004", ".rz and .rm too"), ("3f800000 3f800000 33800001 3f800000", ".rz")];
+    for (row, what) in rows {
+        let all = verified(format!("{row}\n").as_bytes(), &of("fma.rn.f32"));
+        let [group] = all.causes.as_slice() else { panic!("{}", all.lines().join("\n")) };
+        let names: Vec<&str> = std::iter::once(&group.cause).chain(&group.as_well).map(String::as_str).collect();
+        for cause in ["rounding toward zero", "rounding down"] {
+            assert!(names.contains(&cause), "{what}: {names:?}");
+        }
+        assert!(all.lines().iter().any(|line| line.ends_with("these failures do not tell them apart")));
+    }
 }
 
 #[test]
@@ -221,6 +240,7 @@ fn the_first_of_a_cause() {
         "fma.rn.f32: 2 vectors, 1 fail",
         "",
         "the failure is explained by rounding the product before the sum (unfused)",
+        "  or by cutting the product to the result's precision (mad of sm_1x): these failures do not tell them apart",
         "  first: row 2: fma.rn.f32 0x3f800001 0x3f800001 0xbf800002",
         "    saw 0x00000000 flags 00, expected 0x28800000 flags 00",
     ];
@@ -233,6 +253,10 @@ fn the_first_of_a_cause() {
 fn what_contradicts() {
     let judge = |triple| rational::judge(&right(Direction::Nearest), triple);
     let zeros = report("fma.rn.f32", F32, false, |_| Verdict { bits: 0, flags: 0 });
+    assert_eq!(zeros.instructions[0].constant.as_deref(), Some("0x00000000"));
+    let says = |text: &str| zeros.lines().iter().any(|line| line.contains(text));
+    assert!(says("every result is 0x00000000: perhaps nothing was computed"));
+    assert!(says("as if by saturating the result") && !says("explained by saturating"));
     let saturating = zeros.causes.iter().find(|group| group.cause.starts_with("saturating the result"));
     let saturating = saturating.unwrap_or_else(|| panic!("{}", zeros.lines().join("\n")));
     assert!(saturating.failures_contradicted > saturating.failures_sampled / 10, "{}", zeros.lines().join("\n"));

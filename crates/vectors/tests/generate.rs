@@ -4,7 +4,7 @@
 mod reader;
 
 use reader::{Reading, judged, read, spellings};
-use roundonce::Value;
+use roundonce::{Target, Value};
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, rational};
 use roundonce_vectors::{Generated, Vector};
 
@@ -129,6 +129,20 @@ fn every_boundary_is_reached() {
             assert_eq!(shows, !is_the_same(&reading.spec, thing), "{spelling}: {thing}");
         }
     }
+}
+
+/// Where the target decides what an instruction means, its spelling has it, so that the file is read as it was written.
+#[test]
+fn a_target_that_decides_is_spelled() {
+    let of = |spelling: &str, sm: &str| {
+        let target = Target { sm: Some(sm.parse().unwrap()), ptx: None };
+        Generated::new(&[spelling], 1, 1, &target).unwrap().instructions()[0].spelling.clone()
+    };
+    assert_eq!(of("mad.f32", "sm_20"), "mad.f32@sm_20");
+    assert_eq!(of("add.f32", "sm_13"), "add.f32@sm_13");
+    assert_eq!(of("fma.rn.f32", "sm_90"), "fma.rn.f32");
+    let twice = Generated::new(&["fma.rn.f32", "fma.rn.f32"], 1, 1, &Target::default()).unwrap_err();
+    assert_eq!(twice.message, "`fma.rn.f32` is named twice");
 }
 
 #[test]

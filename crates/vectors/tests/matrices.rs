@@ -46,6 +46,8 @@ fn the_machine_that_made_them_is_named() {
     let causes: Vec<(&str, u64, u64)> =
         report.causes.iter().map(|group| (group.cause.as_str(), group.count, group.contradicted)).collect();
     assert_eq!((report.vectors, causes), (269, vec![("computing as sm_90", 100, 0)]));
+    let as_well = &report.causes[0].as_well;
+    assert!(as_well.contains(&"computing as sm_100".to_owned()), "{as_well:?}");
 }
 
 /// A matrix of several elements, one of which is wrong; scales; lines that cannot be read.

@@ -24,7 +24,10 @@ def _column(instruction: Integer, index: int, value: Any) -> np.ndarray:
     # The carry flag, as `.cc` gives it.
     if index == 3 and array.dtype == np.bool_:
         return array.astype(np.uint64)
-    return _bits(instruction, f"operand {index + 1}", array, bits).astype(np.uint64)
+    column = _bits(instruction, f"operand {index + 1}", array, bits).astype(np.uint64)
+    if index == 3 and (column > 1).any():
+        raise ValueError(f"operand {index + 1} of `{instruction.syntax}`: the carry flag is 0 or 1, and an element is neither")
+    return column
 
 
 def _bits(instruction: Integer, what: str, array: np.ndarray, bits: int) -> np.ndarray:

@@ -10,9 +10,11 @@ use roundonce_arith::{Addend, Dot, Element, Format, NarrowFormat, Order, Profile
 use roundonce_isa::SmTarget;
 use std::fmt;
 
-/// How a row is known, the strongest of it.
+/// How a row is known, the strongest of it; or a result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Evidence {
+    /// Of a result: a reading that the profile chooses against what is known gives it.
+    Chosen,
     /// By analogy with another generation of the family.
     Presumed,
     /// A model that its authors validated on this GPU.
@@ -24,9 +26,10 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// One word for tables: `presumed`, `model`, `assembler`, `hardware`.
+    /// One word for tables: `chosen`, `presumed`, `model`, `assembler`, `hardware`.
     pub const fn name(self) -> &'static str {
         match self {
+            Evidence::Chosen => "chosen",
             Evidence::Presumed => "presumed",
             Evidence::Model => "model",
             Evidence::Assembler => "assembler",
@@ -233,7 +236,7 @@ pub static ROWS: &[UnitRow] = &{
         row(HOPPER, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "H100, H200: 30,000 of 30,000; MMA-Sim"),
         row(SINCE_BLACKWELL, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "B200: 20,000 of 20,000; MMA-Sim (B200, RTX PRO 6000)"),
         row(SINCE_HOPPER, WMMA, WHOLE, Half, tensor(16, 25), "HMMA.16816", Hardware, "H100, H200, B200"),
-        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1684, .1688.TF32", Model, "MMA-Sim (H100, B200, RTX PRO 6000); k4 by H100, H200"),
+        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1684, .1688.TF32", Hardware, "H100; k4 by H200, B200 too; MMA-Sim (H100, B200, RTX PRO 6000)"),
         row(SINCE_HOPPER, WMMA, WHOLE_TF32, Tf32, tensor(4, 25), "HMMA.1684.TF32", Hardware, "two chained over k (ptxas); H100, H200, B200"),
         row(&[90, 100, 103, 110], MMA, K16_32, Fp8, UnpackedHalves { kept: 25 }, "F2FP, HMMA, FADD", Hardware, "ptxas; H100, H200, B200: 40,000 of 40,000"),
         row(RTX_BLACKWELL, MMA, K16_32, Fp8, tensor(32, 25), "QMMA", Model, "MMA-Sim (RTX PRO 6000); an emulator pinned to one: 15,065,088 of 15,065,088"),
@@ -414,10 +417,27 @@ impl MatrixInstruction {
         };
         let evidence = match unit.evidence {
             _ if !WITH_EVIDENCE.contains(&target.number) => Evidence::Presumed,
-            Evidence::Hardware if !WITH_RESULTS.contains(&target.number) => Evidence::Model,
+            Evidence::Hardware if !self.has_results(operands, target) => Evidence::Model,
             evidence => evidence,
         };
         Ok(MatrixRow { unit, dot: self.dot(unit, operands, profile), evidence })
+    }
+
+    /// Of an instruction whose row is known from GPUs: whether results of this instruction on that target are stored
+    /// (`vectors/matrix`, `vectors/hw`), or of another that is the same machine instruction.
+    fn has_results(&self, operands: Operands, target: SmTarget) -> bool {
+        let is_captured = target.number == 90;
+        WITH_RESULTS.contains(&target.number)
+            && match (self.family, operands) {
+                (Family::Wmma, _) => true,
+                (Family::Mma, _) if is_captured || target.number == 70 => true,
+                // What HMMA.1688 gives is stored of sm_90 alone; wmma is HMMA.16816 elsewhere.
+                (Family::Mma, Operands::Half | Operands::F16) => self.k == 16,
+                (Family::Mma, Operands::Tf32) => self.k == 4,
+                (Family::Mma, Operands::Fp8) => self.k == 32 && self.a == self.b,
+                (Family::Wgmma, Operands::Fp8) => self.a == self.b && self.d == Format::F32,
+                _ => false,
+            }
     }
 
     /// Why no row holds on a target.

@@ -161,8 +161,9 @@ fn types(recipe: &Recipe) -> BTreeMap<&'static str, String> {
     typed.chain([("d", name(recipe.operation.format))]).collect()
 }
 
-/// What an OpFmaKHR without all its modes is taken for; other languages leave nothing open.
-pub(super) fn undeclared(spelling: &str, instruction: &Instruction) -> Option<String> {
+/// What an OpFmaKHR without all its modes leaves open, in a sentence, and what is taken for it; other languages leave nothing
+/// open.
+pub fn undeclared(spelling: &str, instruction: &Instruction) -> Option<String> {
     if instruction.form.language != SourceLanguage::SpirV {
         return None;
     }
@@ -170,9 +171,12 @@ pub(super) fn undeclared(spelling: &str, instruction: &Instruction) -> Option<St
     let open = [
         (modes.rounding.is_none(), "the rounding (to nearest even is taken)"),
         (modes.denorm.is_none(), "subnormals (they are kept)"),
+        (!modes.preserve_special, "infinities, NaNs and the signs of zeros (they are IEEE 754's)"),
     ];
     let open: Vec<&str> = open.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what).collect();
-    (!open.is_empty()).then(|| format!("`{spelling}` leaves open {}", open.join(" and ")))
+    let (last, others) = open.split_last()?;
+    let others = if others.is_empty() { String::new() } else { format!("{} and ", others.join(", ")) };
+    Some(format!("`{spelling}` leaves open {others}{last}"))
 }
 
 /// A refusal, and operands on which the nearest form differs.

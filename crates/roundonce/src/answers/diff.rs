@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile};
+use roundonce_isa::Language;
 use roundonce_why::Column;
 use roundonce_why::diff::{Budget, Comparison, Query, Verdict, compare};
 
@@ -44,7 +45,9 @@ pub fn between(
     let answer = compared.map_err(NoAnswer::Input)?;
     let open = |text: &&str| {
         let instruction = is_spelling(text).then(|| instruction(text, &asked.target).ok()).flatten()?;
-        undeclared(text, &instruction)
+        let nan = || format!("`{text}` leaves open the bits of a NaN (they are those of NVIDIA's GPUs)");
+        let is_open = asked.budget.nan_bits && instruction.form.language == Language::SpirV;
+        undeclared(text, &instruction).or_else(|| is_open.then(nan))
     };
     let mut notes: Vec<String> = asked.texts.iter().filter_map(open).collect();
     notes.dedup();

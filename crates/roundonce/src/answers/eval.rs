@@ -130,7 +130,7 @@ pub fn eval(spelling: &str, texts: &[String], target: &Target, profile: &Profile
         let beside = Beside::Matrix {
             target: found.target.to_string(),
             unit: found.row.unit.sass,
-            evidence: found.row.evidence.name(),
+            evidence: found.evidence(profile, &operands).name(),
         };
         let answer = evaluated(found.hex(bits), shortest_decimal(found.row.dot.d, bits), beside);
         return Ok(Noted { answer, notes: if exact { Vec::new() } else { vec![inexact_elements()] } });

@@ -18,7 +18,7 @@ pub use bits::bits;
 pub use completions::{Completion, completions};
 pub use counterpart::{
     AskedExpression, CounterpartAnswer, CounterpartOutcome, RefusalAnswer, Way, is_spelling, translate_expression,
-    translate_instruction,
+    translate_instruction, undeclared,
 };
 pub use describe::{Described, describe, literal};
 pub use diff::{Compared, between, equal};

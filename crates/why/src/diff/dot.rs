@@ -28,6 +28,9 @@ pub struct DotComparison {
     pub instruction: String,
     /// The machines.
     pub machines: [String; 2],
+    /// Of these, those of which nothing public says what they compute: they are presumed to be as their family.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub presumed: Vec<String>,
     /// Whether both are the same operation, so that no input tells them apart.
     pub same: bool,
     /// An input on which they differ, if one was found.
@@ -221,7 +224,8 @@ pub fn compare_dots(
         }
     }
     let witness = smallest.map(|input| witness(&pair, &input));
-    DotComparison { instruction: instruction.to_owned(), machines, same: dots[0] == dots[1], witness, frequencies }
+    let (instruction, same, presumed) = (instruction.to_owned(), dots[0] == dots[1], Vec::new());
+    DotComparison { instruction, machines, presumed, same, witness, frequencies }
 }
 
 fn witness(pair: &Pair<'_>, input: &DotOperands) -> DotWitness {
@@ -260,6 +264,11 @@ impl DotComparison {
 
     /// The comparison for a reader.
     pub fn lines(&self) -> Vec<Line> {
+        let presumed = self.presumed.iter().map(|machine| format!("  {machine} is presumed to be as its family"));
+        self.verdict().into_iter().chain(presumed.map(|text| Line::of(Role::Faint, text))).collect()
+    }
+
+    fn verdict(&self) -> Vec<Line> {
         let [one, other] = &self.machines;
         if self.same {
             let text = format!("equal: {one} and {other} compute the same steps");

@@ -396,7 +396,10 @@ impl DotStep {
                 lines.push(number_line("", result, Role::Plain, ""));
             }
             DotStep::Sum { terms, zeros, largest, grid, sum, dropped, result } => {
-                let caption = format!("largest exponent {largest}; what lies below 2^{grid} is cut off each term");
+                let is_of_zeros = terms.iter().all(|term| term.exponent != *largest);
+                let of_zeros = if is_of_zeros { " (that of zeros, --profile dot_zero)" } else { "" };
+                let caption =
+                    format!("largest exponent {largest}{of_zeros}; what lies below 2^{grid} is cut off each term");
                 lines.push(Line::of(Role::Label, title).and(Role::Plain, caption));
                 let width =
                     terms.iter().map(|term| term.kept.len()).chain([sum.len() + dropped.len()]).max().unwrap_or(0);

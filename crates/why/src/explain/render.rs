@@ -1,6 +1,7 @@
 //! An explanation as lines of text, good in 80 columns.
 
 use roundonce_arith::ArithOp;
+use roundonce_isa::Language;
 
 use super::{Component, Explained, Number};
 use crate::text::{Line, Role, wrap};
@@ -29,7 +30,14 @@ impl Explained {
         for counterpart in &self.counterparts {
             let gives = counterpart.gives.as_ref().map_or(String::new(), |gives| format!("; here {gives}"));
             let relation = if counterpart.differs.is_empty() {
-                "the same bits for all operands".to_owned()
+                // What a shader's modes do not declare is the implementation's.
+                let is_open = counterpart.language == Language::SpirV;
+                if is_open {
+                    "the same bits, as far as its modes decide them"
+                } else {
+                    "the same bits for all operands"
+                }
+                .to_owned()
             } else {
                 format!("differs in {}{gives}", counterpart.differs.join(", "))
             };
