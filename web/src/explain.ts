@@ -92,7 +92,7 @@ async function answer({ i = "", o = "", target = "" }: Params, page: Page): Prom
   const all = explained.components;
   // What a shader's modes do not declare is the implementation's.
   const same = (language: string) =>
-    language === "SPIR-V" ? "the same bits, as far as its modes decide them" : "the same bits for all operands";
+    language === "SPIR-V" ? "the same bits, as far as modes decide them" : "the same bits for all operands";
   const relation = (language: string, differs: string[], gives?: string) =>
     differs.length === 0 ? same(language) : [`differs in ${differs.join(", ")}`, gives ? ["; here ", code(gives)] : undefined];
   const counterparts = (explained.counterparts ?? []).map((it) => [it.language, code(it.spelling), h("span", {}, relation(it.language, it.differs, it.gives))]);

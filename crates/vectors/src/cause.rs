@@ -275,9 +275,10 @@ impl Failures {
             });
             if explained {
                 let most = contradicted + failures_contradicted;
+                let deviations = self.candidates[candidate].len();
                 let as_well = group.candidates[1..].iter().filter(|&&other| {
                     let [(passing, _), (failing, _)] = self.contradicted(other);
-                    passing + failing <= most
+                    self.candidates[other].len() <= deviations && passing + failing <= most
                 });
                 group_of.as_well = as_well.map(|&other| self.text(other)).collect();
             }

@@ -25,7 +25,7 @@ pub struct DotExplained {
     /// How the arithmetic is known: `hardware`, `assembler`, `model` or `presumed`.
     pub evidence: &'static str,
     /// Where it is known from.
-    pub source: &'static str,
+    pub source: String,
     /// The steps, in order.
     pub steps: Vec<DotStep>,
     /// The result.
@@ -109,7 +109,7 @@ pub struct DotPlace {
     /// How the arithmetic is known.
     pub evidence: &'static str,
     /// Where it is known from.
-    pub source: &'static str,
+    pub source: String,
 }
 
 /// A machine to compare with.

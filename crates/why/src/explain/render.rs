@@ -29,17 +29,11 @@ impl Explained {
         }
         for counterpart in &self.counterparts {
             let gives = counterpart.gives.as_ref().map_or(String::new(), |gives| format!("; here {gives}"));
-            let relation = if counterpart.differs.is_empty() {
+            let relation = match (counterpart.differs.is_empty(), counterpart.language) {
+                (false, _) => format!("differs in {}{gives}", counterpart.differs.join(", ")),
                 // What a shader's modes do not declare is the implementation's.
-                let is_open = counterpart.language == Language::SpirV;
-                if is_open {
-                    "the same bits, as far as its modes decide them"
-                } else {
-                    "the same bits for all operands"
-                }
-                .to_owned()
-            } else {
-                format!("differs in {}{gives}", counterpart.differs.join(", "))
+                (true, Language::SpirV) => "the same bits, as far as modes decide them".to_owned(),
+                (true, _) => "the same bits for all operands".to_owned(),
             };
             let mut wrapped = wrap(Role::Faint, &relation, 0, COLUMNS - 35).into_iter();
             let first = wrapped.next().unwrap_or_default().to_string();
