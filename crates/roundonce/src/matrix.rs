@@ -367,13 +367,17 @@ impl Matrix {
             Some(DotMachine { target: target.to_string(), dot: row.dot, is_known })
         };
         let others = self.instruction.targets().into_iter().filter_map(|number| machine(number.into())).collect();
-        let MatrixRow { unit, dot, evidence: of_row } = &self.row;
+        let MatrixRow { unit, dot, .. } = &self.row;
         let evidence = self.evidence(profile, operands);
         let place = DotPlace {
             target: self.target.to_string(),
             unit: unit.sass,
             evidence: evidence.name(),
-            source: if evidence == *of_row { unit.source.to_owned() } else { format!("of its row: {}", unit.source) },
+            source: if evidence == unit.evidence {
+                unit.source.to_owned()
+            } else {
+                format!("of its row: {}", unit.source)
+            },
         };
         explain_dot(spelling, place, dot, profile, operands, others)
     }
