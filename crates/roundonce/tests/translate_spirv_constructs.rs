@@ -413,3 +413,44 @@ OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %k \"k\"\n%void = OpTypeVoi
         assert_eq!(report.buffers[1].as_ref().unwrap().words(), [0x3f80_0001, 0x43c1_e522, 0x3f80_0000]);
     }
 }
+
+/// Every f32 instruction flushes, so that the execution mode does; a constant is widened, converted or selected by none.
+#[test]
+fn subnormal_constants_are_flushed() {
+    const INSTRUCTIONS: &[&str] = &[
+        "add.rp.ftz.f32 f2, f1, 0f00000001;",
+        "sub.rz.ftz.f32 f2, f1, 0f00000001;",
+        "fma.rm.ftz.f32 f2, f1, f1, 0f80000001;",
+        "mul.rp.ftz.f32 f2, f1, 0f007FFFFF;",
+        "div.rn.ftz.f32 f2, f1, 0f00000001;",
+        "sqrt.rn.ftz.f32 f2, 0f00000001;",
+        "rcp.rm.ftz.f32 f2, 0f80000001;",
+        "mov.f32 f3, 0f00000001;\nadd.rp.ftz.f32 f2, f1, f3;",
+        "add.rn.ftz.f32 f2, f1, 0f00000001;\nadd.rp.ftz.f32 f2, f2, 0f00000001;",
+        "mad.rm.ftz.f32 f2, f1, 0f807FFFFF, 0f80000001;",
+        "cvt.ftz.f32.f32 f2, 0f80000003;",
+        "cvt.ftz.f32.f32 f2, f4;",
+        "cvt.ftz.sat.f32.f32 f2, f4;",
+        "cvt.ftz.sat.f32.f32 f2, 0f00000003;",
+        "cvt.rpi.ftz.f32.f32 f2, f4;",
+        "cvt.rpi.ftz.f32.f32 f2, 0f00000003;",
+        "cvt.rpi.ftz.s32.f32 r9, 0f00000003;\nmov.b32 f2, r9;",
+        "cvt.rpi.ftz.s32.f32 r9, f4;\nmov.b32 f2, r9;",
+        "cvt.ftz.f64.f32 d9, 0f00000003;\ncvt.rn.f32.f64 f2, d9;\nmov.b64 {r9, r10}, d9;\nmov.b32 f2, r10;",
+        "cvt.rn.ftz.f16.f32 h1, 0f00000003;\nmov.b32 r9, {h1, h1};\nmov.b32 f2, r9;",
+        "min.ftz.f32 f2, f4, 0f00000003;",
+        "max.ftz.f32 f2, 0f80000003, f4;",
+        "abs.ftz.f32 f2, 0f80000003;",
+        "neg.ftz.f32 f2, 0f80000003;",
+        "setp.gt.ftz.f32 p, f4, 0f00000003;\nselp.f32 f2, f1, f4, p;",
+        "setp.gt.ftz.f32 p, 0f00000003, 0f00000000;\nselp.f32 f2, f1, f4, p;",
+        "set.lt.ftz.f32.f32 f2, 0f00000000, 0f00000003;",
+        "slct.ftz.f32.f32 f2, f1, f4, 0f80000003;",
+    ];
+    for instruction in INSTRUCTIONS {
+        let body = "and.b32 r4, r2, 0x00ffffff;\nand.b32 r5, r3, 0x80000000;\nor.b32 r4, r4, r5;\nmov.b32 f4, r4;\n\
+                    or.b32 r5, r2, 0x3f800000;\nand.b32 r5, r5, 0xbff0000f;\nmov.b32 f1, r5;";
+        let module = module("", "", &format!("{body}\n{instruction}\nst.global.f32 [d2], f2;"));
+        compare(&module);
+    }
+}

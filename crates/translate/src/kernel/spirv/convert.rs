@@ -144,6 +144,10 @@ impl Body<'_> {
         if ty == result {
             // What is not computed keeps its NaN.
             if how.flush && ty == Ty::F32 {
+                if self.mode(ty).flush {
+                    // No mode is about a selection.
+                    value = self.flushed(value, ty);
+                }
                 value = self.canonical(value, ty);
             }
             return Ok((self.clamped(clamp, value, ty), ty));
