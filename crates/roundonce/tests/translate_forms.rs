@@ -277,3 +277,18 @@ fn the_operands_tell_fields_apart() {
         assert!(triples.iter().any(|triple| of_source(&operation, triple) != of_source(&other, triple)), "{other:?}");
     }
 }
+
+/// Up to sm_13 every instruction of f32 flushes subnormals, which none of these may.
+#[test]
+fn machines_that_flush_are_not_taken_for_what_keeps_subnormals() {
+    for text in ["min(a,b)", "max(a,b)", "-min(a,b)", "abs(a)"] {
+        let (types, literals) = (BTreeMap::new(), LiteralTypes::default());
+        let asked = AskedExpression { expression: text, types, ty: Format::F32, literals, contract: false };
+        let of = |target: Option<&str>| {
+            let target = target.map(|name| name.parse().unwrap());
+            translate_expression(&asked, Language::Ptx, target, &Profile::NVIDIA)
+        };
+        assert!(of(None).unwrap().answer.ways[0].needs[0].ends_with("sm_20"), "{text}");
+        assert!(of(Some("sm_20")).is_ok() && of(Some("sm_13")).is_err() && of(Some("sm_10")).is_err(), "{text}");
+    }
+}

@@ -325,7 +325,9 @@ fn first_target(line: &str) -> SmTarget {
         );
         ptx::check_text(&text, &ptx::Options::default()).iter().all(|finding| finding.code != NOT_ON_TARGET)
     };
-    known.into_iter().find(has).unwrap_or(SmTarget::from(10))
+    // Those of sm_1x flush subnormals of f32 whether they say so or not.
+    let flushes = types.contains(&"f32") && !name.contains(".ftz");
+    known.into_iter().filter(|target| !flushes || target.number >= 20).find(has).unwrap_or(SmTarget::from(10))
 }
 
 /// The code of what a machine has not.
