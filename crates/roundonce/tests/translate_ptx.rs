@@ -14,7 +14,7 @@ use roundonce::exec::{Arg, Buffer, Engine, Launch, Options as RunOptions};
 use roundonce::ir::Program;
 use roundonce::isa::SmTarget;
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::translate::kernel::{Argument, Comments, Options, Translation, ptx};
+use roundonce::translate::kernel::{Argument, Comments, Options, Translation, ptx, spirv};
 use translation::{Case, difference, folder, translated_launch};
 
 /// Why a kernel is not translated: the messages of its findings that differ.
@@ -291,4 +291,36 @@ fn targets_that_lack_an_instruction_are_refused() {
     assert_eq!(ptx::write(&redux, &older).unwrap_err()[0].message, "`redux.sync` needs PTX 7.0, sm_80");
     let text = ptx::write(&redux, &asked("sm_90")).unwrap().text;
     assert!(text.starts_with(".version 7.8\n.target sm_90\n"), "{text}");
+}
+
+/// A kernel of PTX that is for sm_90, as PTX.
+fn again(variables: &str, params: &str, body: &str) -> String {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n{variables}\n.visible .entry k(.param .u64 p{params}) {{\n\
+         .reg .b16 h<3>;\n.reg .b32 r<3>;\n.reg .pred q;\n.reg .b64 d<4>;\n.reg .f64 x<8>;\n\
+         ld.param.u64 d1, [p];\n{body}\nret;\n}}\n"
+    );
+    let program = Ready::read(Source::Ptx(&text), &Choice::default()).unwrap().program;
+    translate("again", &program, None).unwrap().text
+}
+
+/// sm_90 computes both products, and is the first that has the second.
+#[test]
+fn matrix_products_that_one_target_computes_stand_together() {
+    let eight = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {x2, x3}, {x0}, {x1}, {x0, x1};";
+    let sixteen =
+        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {x4, x5, x6, x7}, {x0, x1}, {x2}, {x0, x1, x2, x3};";
+    let written = |products: &[&str]| {
+        let body = format!(
+            "ld.global.v2.f64 {{x0, x1}}, [d1];\nmov.f64 x2, x1;\nmov.f64 x3, x0;\nmov.f64 x4, x0;\n\
+            mov.f64 x7, x1;\n{}\nst.global.v2.f64 [d1], {{x4, x7}};\nst.global.v2.f64 [d1+16], {{x2, x3}};",
+            products.join("\n")
+        );
+        again("", "", &body)
+    };
+    assert!(written(&[eight]).contains(".target sm_80\n"));
+    for products in [[eight, sixteen], [sixteen, eight]] {
+        let text = written(&products);
+        assert!(text.starts_with(".version 7.8\n.target sm_90\n"), "{text}");
+    }
 }

@@ -1,7 +1,7 @@
 //! A kernel: its header, its blocks and how they end.
 
 use roundonce_ir::{Guard, Instruction, Kernel, Op, Operand, Passing, Program, Reg, Terminator, Width};
-use roundonce_isa::{Finding, Gate};
+use roundonce_isa::{Finding, Gate, SmTarget};
 
 use super::super::open::Approximations;
 use super::super::{Argument, location};
@@ -328,9 +328,9 @@ impl Body<'_> {
         self.needs.textures(separate).map_err(Refusal::NoCounterpart)
     }
 
-    /// Matrices are multiplied as a machine does it.
-    pub(super) fn using_machine(&mut self, machine: roundonce_isa::SmTarget, spelling: &str) -> Written {
-        self.needs.using_machine(machine, spelling).map_err(Refusal::Unavailable)
+    /// Matrices are multiplied as any of these machines does it, which have the instruction by a gate each.
+    pub(super) fn using_machines(&mut self, machines: &[(SmTarget, Gate)], spelling: &str) -> Written {
+        self.needs.using_machines(machines, spelling).map_err(Refusal::Unavailable)
     }
 
     /// Whether it can be written without a later target than is asked for, or than the lowest.
@@ -344,7 +344,7 @@ impl Body<'_> {
     }
 
     /// The machine that is asked for.
-    pub(super) fn asked_target(&self) -> Option<roundonce_isa::SmTarget> {
+    pub(super) fn asked_target(&self) -> Option<SmTarget> {
         self.needs.asked_target()
     }
 

@@ -22,10 +22,18 @@ pub(super) struct Needs {
     first_version: Version,
     /// Whether textures have samplers of their own, where there are textures.
     separate_samplers: Option<bool>,
-    /// The machine that computes the program's matrix products.
-    machine: Option<(SmTarget, String)>,
+    /// The machines that compute the program's matrix products, the oldest first, with the gate of each product.
+    machines: Option<Machines>,
     /// Everything used whose gate is above the lowest target or version, each once, with its spelling.
     gates: Vec<(Gate, String)>,
+}
+
+/// Machines that compute the matrix products alike.
+struct Machines {
+    /// With the version of PTX that has them all.
+    all: Vec<(SmTarget, Version)>,
+    /// The first product.
+    spelling: String,
 }
 
 impl Needs {
@@ -39,7 +47,7 @@ impl Needs {
             asked_version: options.version,
             first_version: roundonce_ptx::first_version(target).unwrap_or(VERSION).max(VERSION),
             separate_samplers: None,
-            machine: None,
+            machines: None,
             gates: Vec::new(),
         }
     }
@@ -87,17 +95,32 @@ impl Needs {
         }
     }
 
-    /// Matrices are multiplied as a machine does it; `Err` where others were as another does.
-    pub(super) fn using_machine(&mut self, machine: SmTarget, spelling: &str) -> Result<(), String> {
-        match &self.machine {
-            Some((known, other)) if *known != machine => {
-                Err(format!("`{spelling}` is computed as {machine} does it, `{other}` as {known}: no target does both"))
-            }
-            _ => {
-                self.machine = Some((machine, spelling.to_owned()));
-                Ok(())
-            }
+    /// Matrices are multiplied as any of these machines does it; `Err` where others were as none of them does.
+    pub(super) fn using_machines(&mut self, machines: &[(SmTarget, Gate)], spelling: &str) -> Result<(), String> {
+        let in_time = |(_, gate): &&(SmTarget, Gate)| self.asked_version.is_none_or(|asked| gate.version.holds(asked));
+        let there: Vec<_> = machines.iter().filter(in_time).copied().collect();
+        let (Some((first, _)), false) = (machines.first(), there.is_empty()) else {
+            let gate = machines.first().map_or_else(String::new, |(_, gate)| gate.to_string());
+            return Err(format!("`{spelling}` needs {gate}"));
+        };
+        let known = self.machines.get_or_insert_with(|| Machines {
+            all: there.iter().map(|(target, gate)| (*target, gate.version.first)).collect(),
+            spelling: spelling.to_owned(),
+        });
+        let gate_of = |target: SmTarget| there.iter().find(|(other, _)| *other == target).map(|(_, gate)| gate);
+        let both = known
+            .all
+            .iter()
+            .filter_map(|&(target, version)| gate_of(target).map(|gate| (target, version.max(gate.version.first))));
+        let both: Vec<_> = both.collect();
+        if let (true, Some((other, _))) = (both.is_empty(), known.all.first()) {
+            let before = &known.spelling;
+            return Err(format!(
+                "`{spelling}` is computed as {first} does it, `{before}` as {other}: no target does both"
+            ));
         }
+        known.all = both;
+        Ok(())
     }
 
     /// What the module says.
@@ -111,14 +134,22 @@ impl Needs {
             Some(asked) if asked < first => Err(format!("PTX {asked} has no {target}: {first} has it first")),
             Some(asked) => Ok((target, asked)),
             None => {
-                let needed = self.gates.iter().map(|(gate, _)| gate.version.first).max();
+                let of_machine = self.machine(|machine| machine == target).map(|(_, version)| version);
+                let needed = self.gates.iter().map(|(gate, _)| gate.version.first).chain(of_machine).max();
                 Ok((target, needed.unwrap_or(VERSION).max(VERSION).max(first)))
             }
         }
     }
 
+    /// The first of the machines that compute the matrix products, and the version that has these.
+    fn machine(&self, is_wanted: impl Fn(SmTarget) -> bool) -> Option<(SmTarget, Version)> {
+        let all = self.machines.iter().flat_map(|machines| &machines.all);
+        all.copied().find(|(target, _)| is_wanted(*target))
+    }
+
     fn lowest_target(&self) -> SmTarget {
-        if let Some((machine, _)) = self.machine {
+        let has_all = |target: SmTarget| self.gates.iter().all(|(gate, _)| gate.has_target(target));
+        if let Some((machine, _)) = self.machine(has_all).or_else(|| self.machine(|_| true)) {
             return machine;
         }
         let lowest = self.lowest.number;

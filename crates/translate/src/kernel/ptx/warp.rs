@@ -206,23 +206,21 @@ impl Body<'_> {
         let Some(instruction) = instruction else {
             return none(format!("`{name}`, whose fragments lie in registers as each machine wants,"));
         };
-        // The machine decides what is computed: one that computes this.
+        // The machine decides what is computed: those that compute this.
         let gates = roundonce_ptx::matrix::matrix_gates(name);
         let computes = |target: SmTarget| {
-            gates.iter().any(|gate| gate.has_target(target))
-                && instruction.row(target, &Profile::NVIDIA).is_ok_and(|row| row.dot == multiply.dot)
+            let gate = *gates.iter().find(|gate| gate.has_target(target))?;
+            let row = instruction.row(target, &Profile::NVIDIA).ok()?;
+            (row.dot == multiply.dot).then_some((target, gate))
         };
-        let machine = match self.asked_target() {
-            Some(target) => computes(target).then_some(target),
-            None => super::needs::machines().find(|target| computes(*target)),
+        let machines: Vec<_> = match self.asked_target() {
+            Some(target) => computes(target).into_iter().collect(),
+            None => super::needs::machines().filter_map(computes).collect(),
         };
-        let Some(machine) = machine else {
+        if machines.is_empty() {
             return Err(Refusal::Unavailable(format!("no target asked for has `{name}` with the same bits")));
-        };
-        self.using_machine(machine, name)?;
-        if let Some(gate) = gates.iter().find(|gate| gate.has_target(machine)) {
-            self.using(*gate, &[name])?;
         }
+        self.using_machines(&machines, name)?;
         let list = |body: &mut Self, operands: &[Operand], width: Width| {
             operands.iter().map(|operand| body.register(*operand, width)).collect::<Vec<_>>()
         };
