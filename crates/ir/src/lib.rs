@@ -419,6 +419,8 @@ pub struct Kernel {
     pub param_bytes: u32,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
+    /// What shared memory's first byte has an address that is a multiple of: a power of two.
+    pub shared_align: u32,
     /// Whether it may use shared memory beyond that, which a launch gives: it names an array of no size, or nothing says it.
     pub dynamic_shared: bool,
     /// Bytes of local memory of a thread.
@@ -458,6 +460,7 @@ impl Kernel {
             push_constants: 0,
             param_bytes: 0,
             shared_bytes: 0,
+            shared_align: 1,
             dynamic_shared: false,
             local_bytes: 0,
             required_block: None,

@@ -304,6 +304,27 @@ fn again(variables: &str, params: &str, body: &str) -> String {
     translate("again", &program, None).unwrap().text
 }
 
+/// The lower bits of an address are the source's.
+#[test]
+fn shared_memory_keeps_its_alignment() {
+    let body = "mov.u32 r1, s;\nand.b32 r1, r1, 1023;\nst.global.u32 [d1], r1;\nst.shared.u32 [s], r1;";
+    for align in [1, 128, 1024] {
+        let text = again(&format!(".extern .shared .align {align} .b8 s[];"), "", body);
+        assert!(text.contains(&format!(".extern .shared .align {} .b8", align.max(16))), "{text}");
+        let text = again(&format!(".shared .align {align} .b8 s[64];"), "", body);
+        assert!(text.contains(&format!(".shared .align {} .b8", align.max(128))), "{text}");
+        let text = again("", "", &format!(".shared .align {align} .b8 s[64];\n{body}"));
+        assert!(text.contains(&format!(".shared .align {} .b8", align.max(128))), "{text}");
+    }
+}
+
+/// A launch writes a number by its parameter's type.
+#[test]
+fn parameters_of_f16_stay_numbers() {
+    let text = again("", ", .param .f16 c", "ld.param.b16 h1, [c];\nst.global.b16 [d1], h1;");
+    assert!(text.contains(".param .f16 c\n"), "{text}");
+}
+
 /// sm_90 computes both products, and is the first that has the second.
 #[test]
 fn matrix_products_that_one_target_computes_stand_together() {

@@ -240,6 +240,8 @@ struct Lowering<'m, 'a> {
     code_addresses: HashMap<&'a str, u64>,
     /// Bytes of the module's own shared variables.
     shared_bytes: u32,
+    /// The largest alignment of these.
+    shared_align: u32,
     /// Shared variables whose size the launch gives, and their alignment.
     dynamic_shared: Vec<(&'a str, u32)>,
 }
@@ -338,7 +340,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         let mut kernel = Kernel::new(function.name);
         kernel.aligned_vectors = true;
         let carry = kernel.register(Width::Pred);
-        kernel.shared_bytes = lowering.shared_bytes;
+        (kernel.shared_bytes, kernel.shared_align) = (lowering.shared_bytes, lowering.shared_align);
         let mut body = Body {
             lowering,
             module: lowering.module,
@@ -426,13 +428,16 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         };
         for variable in before.iter().copied().chain(own).chain(behind.iter().copied()) {
             let (size, align) = self.size_of(variable)?;
+            self.kernel.shared_align = self.kernel.shared_align.max(align);
             top = aligned(top, align);
             self.shared.insert(variable.span.start, top);
             top = top.checked_add(size).ok_or_else(|| self.malformed("too much shared memory"))?;
         }
         self.kernel.shared_bytes = top;
         for &(name, align) in &self.lowering.dynamic_shared {
-            let start = aligned(top, align.max(16));
+            let align = align.max(16);
+            self.kernel.shared_align = self.kernel.shared_align.max(align);
+            let start = aligned(top, align);
             self.kernel.shared_bytes = self.kernel.shared_bytes.max(start);
             self.dynamic.insert(name, start);
         }

@@ -115,6 +115,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             addressed: Vec::new(),
             code_addresses: HashMap::new(),
             shared_bytes: 0,
+            shared_align: 1,
             dynamic_shared: Vec::new(),
         };
         // Definitions win over declarations, whatever their order.
@@ -191,6 +192,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 if variable.linkage == Some(Linkage::Extern) {
                     self.dynamic_shared.push((variable.name, align));
                 } else {
+                    self.shared_align = self.shared_align.max(align);
                     let start = aligned(self.shared_bytes, align);
                     self.shared_bytes = start.saturating_add(size);
                     self.globals.insert(variable.name, Entity::Shared(start));

@@ -20,6 +20,9 @@ const MOST_FINDINGS: usize = 20;
 /// Bytes of shared memory that a kernel may declare; more is the launch's.
 const DECLARED_SHARED: u32 = 48 << 10;
 
+/// The alignment of what a kernel declares of shared memory, where it asks for none that is larger.
+const SHARED_ALIGN: u32 = 128;
+
 /// The shared memory that only a launch gives, where a kernel declares none.
 pub(super) const DYNAMIC_SHARED: &str = "dynamic_shared";
 
@@ -34,8 +37,8 @@ pub(super) struct Shared<'p> {
     pub(super) open: Vec<Vec<Finding>>,
     /// Whether `vprintf` is called.
     pub(super) prints: bool,
-    /// Whether a kernel has no shared memory but the launch's.
-    pub(super) dynamic_shared: bool,
+    /// The alignment of the launch's shared memory, where a kernel has no other.
+    pub(super) dynamic_shared: Option<u32>,
 }
 
 /// Whether an instruction was written; `Err` says what has no counterpart.
@@ -136,7 +139,9 @@ pub(super) fn write<'p>(
     }
     body.write_whole(&name, counts, out);
     shared.prints |= body.prints;
-    shared.dynamic_shared |= body.named[0] && kernel.shared_bytes == 0;
+    if body.named[0] && kernel.shared_bytes == 0 {
+        shared.dynamic_shared = shared.dynamic_shared.max(Some(kernel.shared_align));
+    }
     shared.losses.append(&mut body.losses);
     shared.open.push(body.approximations.finding().into_iter().collect());
     let arguments = body.params.arguments;
@@ -481,7 +486,7 @@ impl Body<'_> {
         };
         // What is declared is part of what a launch takes, even where nothing is accessed.
         if kernel.shared_bytes > 0 {
-            array("shared", 128, &self.names.shared, kernel.shared_bytes);
+            array("shared", kernel.shared_align.max(SHARED_ALIGN), &self.names.shared, kernel.shared_bytes);
         }
         if kernel.local_bytes > 0 || self.named[1] {
             array("local", 16, &self.names.local, kernel.local_bytes.max(1));

@@ -66,7 +66,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         losses: Vec::new(),
         open: Vec::new(),
         prints: false,
-        dynamic_shared: false,
+        dynamic_shared: None,
     };
     shared.findings.extend(program.kernels.iter().flat_map(space_questions));
     let mut names = ModuleNames::of(program);
@@ -98,8 +98,8 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
     if shared.prints {
         text.push_str(".extern .func (.param .b32 printed) vprintf (.param .b64 format, .param .b64 values);\n");
     }
-    if shared.dynamic_shared {
-        text.push_str(&format!(".extern .shared .align 16 .b8 {DYNAMIC_SHARED}[];\n"));
+    if let Some(align) = shared.dynamic_shared {
+        text.push_str(&format!(".extern .shared .align {} .b8 {DYNAMIC_SHARED}[];\n", align.max(16)));
     }
     text.push_str(&variables);
     text.push_str(&kernels);

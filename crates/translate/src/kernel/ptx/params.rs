@@ -1,5 +1,6 @@
 //! The parameters of a kernel: where each stands among the bytes of the source's parameter block, and how it is declared.
 
+use roundonce_arith::Format;
 use roundonce_ir::{Kernel, Op, Passing, Scalar, Special};
 
 use super::super::Argument;
@@ -132,8 +133,8 @@ fn declared_type(size: u32, scalar: Option<Scalar>) -> Option<&'static str> {
     };
     let all = match size {
         1 => [".b8", ".u8", ".s8", ".b8"],
-        // The assembler has no parameters of 16-bit floats.
-        2 => [".b16", ".u16", ".s16", ".b16"],
+        // The assembler has no parameters of bf16.
+        2 => [".b16", ".u16", ".s16", if scalar == Some(Scalar::Float(Format::F16)) { ".f16" } else { ".b16" }],
         4 => [".b32", ".u32", ".s32", ".f32"],
         8 => [".b64", ".u64", ".s64", ".f64"],
         _ => return None,
