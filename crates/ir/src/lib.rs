@@ -137,7 +137,7 @@ pub use order::{MemoryOrder, Scope, Semantics};
 pub use roundonce_functions::Function;
 pub use scalarize::{runnable, scalarize};
 pub use types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, PermuteMode, Reduction, Scalar,
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, PermuteMode, Placement, Reduction, Scalar,
     ShuffleMode, Signedness, Special, VoteMode, arrival,
 };
 pub use verify::VerifyError;

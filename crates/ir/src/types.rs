@@ -47,6 +47,57 @@ pub enum Special {
     LocalWindow,
     /// The generic address of the parameter block's first byte.
     ParamWindow,
+    /// Where the block stands beyond its grid.
+    Placement(Placement),
+}
+
+impl Special {
+    /// What engines have for it, whose clusters are one block: of a cluster's number in the grid the block's own.
+    pub const fn in_engine(self) -> Special {
+        match self {
+            Special::Placement(Placement::Cluster(axis)) => Special::Ctaid(axis),
+            Special::Placement(Placement::Clusters(axis)) => Special::Nctaid(axis),
+            other => other,
+        }
+    }
+}
+
+/// Where a block stands beyond its grid: in a cluster, and on the machine. The axes are 0, 1, 2.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Placement {
+    /// The cluster in the grid.
+    Cluster(u8),
+    /// Clusters of the grid.
+    Clusters(u8),
+    /// The block in its cluster.
+    InCluster(u8),
+    /// The cluster's size.
+    ClusterSize(u8),
+    /// The block's number in its cluster.
+    Rank,
+    /// Blocks of the cluster.
+    Ranks,
+    /// Whether the launch asks for clusters: 0 or 1.
+    Explicit,
+    /// The multiprocessor.
+    Multiprocessor,
+    /// A number above every multiprocessor's.
+    Multiprocessors,
+    /// The grid among those of the machine.
+    Grid,
+    /// A number that the machine's software gives, by its place.
+    Environment(u8),
+}
+
+impl Placement {
+    /// Of an engine: a grid of its own on one multiprocessor. What [`Special::in_engine`] has otherwise is `None`.
+    pub const fn value(self) -> Option<u64> {
+        match self {
+            Placement::Cluster(_) | Placement::Clusters(_) => None,
+            Placement::ClusterSize(_) | Placement::Ranks | Placement::Multiprocessors => Some(1),
+            _ => Some(0),
+        }
+    }
 }
 
 /// Comparisons. The unordered ones (`…u`) are true where an operand is NaN.

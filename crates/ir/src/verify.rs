@@ -4,7 +4,7 @@ use roundonce_arith::Format;
 
 use super::image::{ImageProperty, ImageShape, Outside, TexelType};
 use super::operands::{Role, Wants};
-use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
+use super::{Kernel, Op, Operand, Placement, Program, Special, Terminator, Width};
 
 /// A program that no engine should be given, and why: a mistake of the front end, not of its input.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -195,7 +195,17 @@ impl Program {
             }
             Op::Special { special: Special::Address(variable), .. } => *variable as usize >= self.variables.len(),
             Op::Special {
-                special: Special::Tid(axis) | Special::Ntid(axis) | Special::Ctaid(axis) | Special::Nctaid(axis),
+                special:
+                    Special::Tid(axis)
+                    | Special::Ntid(axis)
+                    | Special::Ctaid(axis)
+                    | Special::Nctaid(axis)
+                    | Special::Placement(
+                        Placement::Cluster(axis)
+                        | Placement::Clusters(axis)
+                        | Placement::InCluster(axis)
+                        | Placement::ClusterSize(axis),
+                    ),
                 ..
             } => *axis > 2,
             _ => false,

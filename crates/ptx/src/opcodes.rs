@@ -146,6 +146,8 @@ pub(crate) enum Lowering {
     StackRestore,
     /// Nothing: a hint to the machine.
     Hint,
+    /// Waiting for the grids that this one depends on, or letting start those that depend on it.
+    GridDependency,
     /// Nothing, but the assembler fuses no product into a sum across it.
     Separator {
         /// Only where it has a guard.

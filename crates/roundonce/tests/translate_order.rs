@@ -4,7 +4,7 @@
 use roundonce::SmTarget;
 use roundonce::ir::{Given, equal, equal_in_order};
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::translation::{Options, To, Translated, translate};
+use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
 
 /// A kernel of PTX whose parameter is a buffer.
 fn ptx(body: &str) -> String {
@@ -204,4 +204,33 @@ fn atomics_and_barriers_of_spirv() {
         "st.global",
     ];
     keeps(&translated(Source::SpirvText(&text), To::Ptx, Some("sm_61")), &old);
+}
+
+/// What is refused, as the code and the message of the first finding.
+fn refused(text: &str, to: To, target: Option<&str>) -> (&'static str, String) {
+    let target = target.map(|name| name.parse::<SmTarget>().unwrap());
+    let options = Options { target, ..Options::default() };
+    match translate(Source::Ptx(text), to, &Choice::default(), &options) {
+        Err(NoTranslation::NoCounterpart(findings)) => (findings[0].code, findings[0].message.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// They say nothing of the order in which a thread's own accesses are done, but of other grids and of other addresses.
+#[test]
+fn fences_beyond_the_order_of_memory_stay() {
+    for fence in ["griddepcontrol.wait", "griddepcontrol.launch_dependents", "fence.proxy.alias"] {
+        let text =
+            ptx(&format!("st.global.u32 [%a], 1;\n{fence};\nld.global.u32 %f, [%a+4];\nst.global.u32 [%a+8], %f;"));
+        keeps(&translated(Source::Ptx(&text), To::Ptx, None), &["st.global", &format!("{fence};"), "ld.global"]);
+        let why = format!("`{fence}`: a fence that is about more than the order of memory");
+        assert_eq!(refused(&text, To::Spirv, None), ("TRN0001", why));
+    }
+    let wait = ptx("griddepcontrol.wait;\nst.global.u32 [%a], 1;");
+    let why = "`griddepcontrol.wait` needs PTX 7.8, sm_90".to_owned();
+    assert_eq!(refused(&wait, To::Ptx, Some("sm_80")), ("TRN0101", why));
+    let map =
+        ptx("fence.proxy.tensormap::generic.acquire.gpu [%a], 128;\nst.global.u32 [%a], 1;").replace("8.2", "8.3");
+    let (code, why) = refused(&map, To::Ptx, None);
+    assert!(code == "TRN0001" && why.starts_with("`fence.proxy.tensormap::generic.acquire.gpu`"), "{why}");
 }

@@ -304,6 +304,47 @@ fn again(variables: &str, params: &str, body: &str) -> String {
     translate("again", &program, None).unwrap().text
 }
 
+/// The engine has one value for each; a GPU has others.
+#[test]
+fn registers_of_the_cluster_and_of_the_machine_stay() {
+    let numbers = [
+        "%clusterid.x",
+        "%nclusterid.y",
+        "%cluster_ctaid.z",
+        "%cluster_nctaid.x",
+        "%cluster_ctarank",
+        "%cluster_nctarank",
+        "%smid",
+        "%nsmid",
+        "%envreg3",
+    ];
+    for name in numbers {
+        let text = again("", "", &format!("mov.u32 r1, {name};\nst.global.u32 [d1], r1;"));
+        assert!(text.contains(&format!(", {name};\n")), "{name}\n{text}");
+        assert!(text.contains(if name.contains("cluster") { ".target sm_90" } else { ".target sm_80" }), "{text}");
+    }
+    let text = again("", "", "mov.u64 d2, %gridid;\nst.global.u64 [d1], d2;");
+    assert!(text.contains(", %gridid;\n"), "{text}");
+    let text = again("", "", "mov.pred q, %is_explicit_cluster;\nselp.u32 r1, 1, 0, q;\nst.global.u32 [d1], r1;");
+    assert!(text.contains(", %is_explicit_cluster;\n"), "{text}");
+    let program = |instruction: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n.reg .b32 r;\n.reg .b64 d;\n\
+             ld.param.u64 d, [p];\n{instruction}\nst.global.u32 [d], r;\nret;\n}}\n"
+        );
+        Ready::read(Source::Ptx(&text), &Choice::default()).unwrap().program
+    };
+    let findings = spirv::write(&program("mov.u32 r, %smid;"), &Options::default()).unwrap_err();
+    let why = "`mov.u32 r, %smid`: a register that says where a block stands beyond its grid";
+    assert_eq!((findings[0].code, &*findings[0].message), ("TRN0001", why));
+    for question in ["getctarank.shared::cluster.u32 r, 0;", "mov.u32 r, 1;\nmapa.shared::cluster.u32 r, 16, r;"] {
+        let findings = ptx::write(&program(question), &Options::default()).unwrap_err();
+        let why = "a question about the place of an address in a cluster is not translated";
+        let found: Vec<_> = findings.iter().map(|finding| (finding.code, &*finding.message)).collect();
+        assert_eq!(found, [("TRN0001", why)]);
+    }
+}
+
 /// The lower bits of an address are the source's.
 #[test]
 fn shared_memory_keeps_its_alignment() {

@@ -490,6 +490,7 @@ impl<'a> Interpreter<'a> {
         let config = self.config;
         let (threads, first, geometry) = (self.threads, self.first_block, self.geometry);
         let size = config.block;
+        let special = special.in_engine();
         let uniform = match special {
             Special::Ntid(axis) => Some(size[axis as usize % 3] as u64),
             Special::Nctaid(axis) => Some(config.grid[axis as usize % 3] as u64),
@@ -502,6 +503,7 @@ impl<'a> Interpreter<'a> {
             Special::SharedWindow => Some(SHARED_WINDOW),
             Special::LocalWindow => Some(LOCAL_WINDOW),
             Special::ParamWindow => Some(PARAM_WINDOW),
+            Special::Placement(placement) => placement.value(),
             _ => None,
         };
         if let Some(value) = uniform {

@@ -480,7 +480,7 @@ impl Analysis<'_> {
         let Launch { grid, block, args, .. } = self.launch;
         let axis = |sizes: &[u32; 3], axis: u8| i128::from(sizes[usize::from(axis)]);
         let threads: i128 = block.iter().map(|&axis| i128::from(axis)).product();
-        Some(match special {
+        Some(match special.in_engine() {
             Special::Tid(at) => Bounds::number(0, axis(block, at) - 1),
             Special::Ntid(at) => Bounds::exactly(axis(block, at)),
             Special::Ctaid(at) => self.blocks[usize::from(at)],
@@ -488,6 +488,7 @@ impl Analysis<'_> {
             Special::Lane => Bounds::number(0, 31),
             Special::Warp => Bounds::number(0, (threads - 1) / 32),
             Special::Warps => Bounds::exactly((threads + 31) / 32),
+            Special::Placement(placement) => Bounds::exactly(placement.value()?.into()),
             Special::BufferBytes(param) => {
                 Bounds::exactly(args.get(param as usize)?.buffer_bytes().unwrap_or(0).into())
             }

@@ -77,7 +77,7 @@ impl LaunchConstants<'_> {
     /// A special register that is the same for all threads and known before the launch.
     fn constant(&self, special: Special) -> Option<u64> {
         let LaunchConfig { grid, block, dynamic_shared, variables, buffer_bytes, .. } = self.config;
-        Some(match special {
+        Some(match special.in_engine() {
             Special::Ntid(axis) => block[axis as usize % 3].into(),
             Special::Nctaid(axis) => grid[axis as usize % 3].into(),
             Special::Warps => self.config.threads().div_ceil(32) as u64,
@@ -88,6 +88,7 @@ impl LaunchConstants<'_> {
             Special::SharedWindow => SHARED_WINDOW,
             Special::LocalWindow => LOCAL_WINDOW,
             Special::ParamWindow => PARAM_WINDOW,
+            Special::Placement(placement) => placement.value()?,
             _ => return None,
         })
     }

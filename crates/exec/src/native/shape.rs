@@ -315,7 +315,7 @@ impl Shapes {
     }
 
     fn special(&mut self, launch: &LaunchConstants<'_>, special: Special, width: Width) -> VectorShape {
-        match special {
+        match special.in_engine() {
             Special::Tid(axis) => VectorShape::Scalar(self.tid(axis)),
             Special::Ctaid(_) => VectorShape::Scalar(0),
             _ => {

@@ -6,8 +6,8 @@ use super::values::{Function, Node, Side, Value, Values};
 use super::{Code, Given};
 use crate::operands::Wants;
 use crate::{
-    Comparand, Instruction, IntOp, MemoryOrder, Op, Operand, Reg, Role, Scalar, Semantics, Space, Special, Terminator,
-    Width,
+    Comparand, Instruction, IntOp, MemoryOrder, Op, Operand, Placement, Reg, Role, Scalar, Semantics, Space, Special,
+    Terminator, Width,
 };
 
 /// Something that others see, or that is no function of its operands.
@@ -253,7 +253,10 @@ impl<'c, 'a> Run<'c, 'a> {
                 Given::Param(first) => (Node::BufferBytes(*first), width),
                 _ => return None,
             },
-            Special::SharedWindow | Special::LocalWindow | Special::ParamWindow => (Node::Special(special), width),
+            Special::SharedWindow
+            | Special::LocalWindow
+            | Special::ParamWindow
+            | Special::Placement(Placement::Grid) => (Node::Special(special), width),
             _ => (Node::Special(special), Width::B32),
         };
         let value = values.number(node, natural);

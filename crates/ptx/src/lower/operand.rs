@@ -5,7 +5,7 @@ use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
 use crate::types::{ScalarKind, Type};
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Placement, Reg, Space, Special, Width};
 
 /// Where a load or a store goes.
 #[derive(Clone, Copy, Debug)]
@@ -179,14 +179,19 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => Special::Clock,
             "dynamic_smem_size" => Special::DynamicShared,
             "total_smem_size" => Special::TotalShared,
-            // A grid of one on a machine of one multiprocessor; clusters of one block.
-            "clusterid" | "nclusterid" if axis == 3 => return Ok(Some(Operand::Imm(0))),
-            "clusterid" => Special::Ctaid(axis),
-            "nclusterid" => Special::Nctaid(axis),
-            "smid" | "gridid" | "cluster_ctarank" | "is_explicit_cluster" | "cluster_ctaid" => {
+            "clusterid" | "nclusterid" | "cluster_ctaid" | "cluster_nctaid" if axis == 3 => {
                 return Ok(Some(Operand::Imm(0)));
             }
-            "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
+            "clusterid" => Special::Placement(Placement::Cluster(axis)),
+            "nclusterid" => Special::Placement(Placement::Clusters(axis)),
+            "cluster_ctaid" => Special::Placement(Placement::InCluster(axis)),
+            "cluster_nctaid" => Special::Placement(Placement::ClusterSize(axis)),
+            "cluster_ctarank" => Special::Placement(Placement::Rank),
+            "cluster_nctarank" => Special::Placement(Placement::Ranks),
+            "is_explicit_cluster" => Special::Placement(Placement::Explicit),
+            "smid" => Special::Placement(Placement::Multiprocessor),
+            "nsmid" => Special::Placement(Placement::Multiprocessors),
+            "gridid" => Special::Placement(Placement::Grid),
             // CUDA's cooperative groups read the address of the grid's workspace from these.
             "envreg1" | "envreg2" => return self.grid_workspace(if name == "envreg1" { 32 } else { 0 }).map(Some),
             _ if name.starts_with("reserved_smem_offset_") => {
@@ -201,14 +206,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 };
                 return Ok(Some(Operand::Imm(at.into())));
             }
-            _ if name.starts_with("envreg") => return Ok(Some(Operand::ZERO)),
-            _ => return Ok(None),
+            _ => match name.strip_prefix("envreg").map(str::parse) {
+                Some(Ok(number)) => Special::Placement(Placement::Environment(number)),
+                Some(Err(_)) => return Ok(Some(Operand::ZERO)),
+                None => return Ok(None),
+            },
         };
         let natural = if ty.width() < Width::B16 { Width::B32 } else { ty.width() };
         let d = self.fresh(natural);
         self.emit_always(Op::Special { d, special });
         if name == "clock_hi" || name == "globaltimer_hi" {
             return Ok(Some(Operand::Imm(0)));
+        }
+        if ty.width() == Width::Pred {
+            let is_set = self.compare(Comparison::Ne, Comparand::Unsigned(natural), d.into(), Operand::ZERO);
+            return Ok(Some(is_set.into()));
         }
         Ok(Some(Operand::Reg(d)))
     }

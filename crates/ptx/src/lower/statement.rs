@@ -329,8 +329,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 if inst.has(".cta") {
                     self.separate();
                 }
-                // What other proxies do is done at once, as the thread itself would.
-                if !inst.has(".proxy") {
+                // What asynchronous copies do is done at once, as the thread itself would.
+                if !inst.has(".proxy") || !inst.has(".async") {
                     self.emit(Op::Fence);
                 }
                 Ok(())
@@ -364,6 +364,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::StackSave => self.stacksave(inst),
             Lowering::StackRestore => self.stackrestore(inst),
             Lowering::Hint => Ok(()),
+            // The grids before this one are at their end. Translations have the fence's text.
+            Lowering::GridDependency => {
+                self.emit(Op::Fence);
+                Ok(())
+            }
             Lowering::Separator { only_guarded } => {
                 if !only_guarded || self.guard.is_some() {
                     self.separate();

@@ -117,7 +117,7 @@ pub(crate) static OPCODES: &[Opcode] = &[
     op("fma", "d, a, b, c", &[], v(1, 4), 10, MultiplyAdd).forms(FMA_FORMS),
     op("fns", "d, mask, base, offset", &[], v(5, 1), 30, Integer(IntegerOp::FindNth)),
     any("getctarank", v(7, 8), 90, ClusterRank),
-    hint("griddepcontrol", v(7, 8), 90),
+    any("griddepcontrol", v(7, 8), 90, GridDependency),
     op("isspacep", "p, a", &[], V2, 20, IsSpace).spaces(),
     not_run("istypep", v(4, 0), 30, Handles),
     op("ld", "d, [a]{, cache-policy}", &[], V1, 10, Load { is_global: false }).memory(),

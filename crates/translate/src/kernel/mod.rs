@@ -98,21 +98,37 @@ fn location(kernel: &Kernel, loc: u32) -> Location {
     }
 }
 
-/// Questions about the space that a generic address is in (PTX `isspacep`). The program has them as arithmetic on the
-/// engine's own windows, and machines have theirs elsewhere.
-fn space_questions(kernel: &Kernel) -> Vec<Finding> {
-    let is_question = |loc: u32| {
-        let place = kernel.source_locs.get(loc as usize);
-        let mut words = place.into_iter().flat_map(|place| place.text.split_ascii_whitespace());
-        words.find(|word| !word.starts_with('@')).is_some_and(|word| word.starts_with("isspacep"))
+/// The opcode and the modifiers of the instruction at a place, as the source writes it; empty where it has no text.
+fn written_opcode(kernel: &Kernel, loc: u32) -> &str {
+    let text = kernel.source_locs.get(loc as usize).map_or("", |place| place.text.as_str());
+    let word = text.split_ascii_whitespace().find(|word| !word.starts_with('@'));
+    word.unwrap_or_default().trim_end_matches(';')
+}
+
+/// What a fence is about beyond the order of memory: other grids (PTX `griddepcontrol`), or another way to the same memory
+/// (`fence.proxy`).
+fn fence_beyond_order(kernel: &Kernel, loc: u32) -> Option<&str> {
+    let opcode = written_opcode(kernel, loc);
+    (opcode.starts_with("griddepcontrol") || opcode.contains(".proxy.")).then_some(opcode)
+}
+
+/// Questions about where an address is: in which space (PTX `isspacep`), in which block of a cluster (`mapa`, `getctarank`). The
+/// program has them as arithmetic on the engine's own windows, and machines have theirs elsewhere.
+fn questions_of_place(kernel: &Kernel) -> Vec<Finding> {
+    let question = |at: &Instruction| match written_opcode(kernel, at.loc).split('.').next() {
+        Some("isspacep") if matches!(at.op, Op::Compare { .. }) => Some("the space of an address"),
+        Some("mapa" | "getctarank") => Some("the place of an address in a cluster"),
+        _ => None,
     };
     let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
-    let comparisons = instructions.filter(|at| matches!(at.op, Op::Compare { .. }) && is_question(at.loc));
-    let refused = |at: &Instruction| {
-        let what = "a question about the space of an address is not translated";
-        NO_COUNTERPART.finding(location(kernel, at.loc), what)
+    let asked = instructions.filter_map(|at| Some((at.loc, question(at)?)));
+    let mut asked: Vec<_> = asked.collect();
+    // One instruction may be several operations.
+    asked.dedup();
+    let refused = |(loc, what): (u32, &str)| {
+        NO_COUNTERPART.finding(location(kernel, loc), format!("a question about {what} is not translated"))
     };
-    comparisons.map(refused).collect()
+    asked.into_iter().map(refused).collect()
 }
 
 /// Writes a program in a language.

@@ -55,7 +55,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let of_tile = |word: usize, axis: u8| at(TILE, 8 * (word + usize::from(axis)) as i64);
-        let (from, pattern) = match special {
+        let (from, pattern) = match special.in_engine() {
             Special::Tid(axis) => (of_tile(record::TID, axis), self.shapes.tid(axis)),
             Special::Ctaid(axis) if self.whole => (at(FRAME, header::CTAID + 8 * i64::from(axis)), 0),
             Special::Ctaid(axis) => (of_tile(record::CTAID, axis), 0),

@@ -85,6 +85,8 @@ pub(super) struct Body<'b> {
     /// Whether the arrays of shared and local memory are named.
     named: [bool; 2],
     pub(super) guard: Option<Guard>,
+    /// The place of the instruction at work.
+    pub(super) loc: u32,
     /// How the current access is ordered.
     pub(super) ordering: Ordering,
     /// Whether the kernel has textures and surfaces, once that was asked.
@@ -124,6 +126,7 @@ pub(super) fn write<'p>(
         bases: Vec::new(),
         named: [false; 2],
         guard: None,
+        loc: 0,
         ordering: Ordering::default(),
         images: None,
         loops: 0,
@@ -223,7 +226,7 @@ impl Body<'_> {
     }
 
     fn instruction(&mut self, instruction: &Instruction) -> Written {
-        self.guard = instruction.guard;
+        (self.guard, self.loc) = (instruction.guard, instruction.loc);
         let written = self.ordered(instruction);
         self.guard = None;
         self.copies.after(instruction);

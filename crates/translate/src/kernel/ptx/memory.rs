@@ -3,7 +3,8 @@
 //! The program's shared, local and parameter memory begins at address 0. In PTX each is an array or a list of parameters
 //! with an address of its own, which is added to an address in a register.
 
-use roundonce_ir::{Operand, Passing, Reg, Space, Special, Width};
+use roundonce_ir::{Operand, Passing, Placement, Reg, Space, Special, Width};
+use roundonce_isa::Gate;
 
 use super::body::{Body, Written, none};
 use super::needs::since;
@@ -335,11 +336,48 @@ impl Body<'_> {
                 self.using(since(7, 7, 70), &["cvta.param"])?;
                 return self.window(d, Symbol::Param(0), "param");
             }
+            Special::Placement(placement) => return self.placement(d, placement),
         };
         let name = Arg::Text(name);
         match width {
             Width::B32 => self.ins(&["mov.u32"], &[d.into(), name]),
             _ => self.ins(&["cvt", unsigned_type(width), ".u32"], &[d.into(), name]),
+        }
+        Ok(())
+    }
+
+    /// Where the block stands beyond its grid.
+    fn placement(&mut self, d: Reg, placement: Placement) -> Written {
+        const CLUSTERS: Gate = since(7, 8, 90);
+        let (name, axis, gate) = match placement {
+            Placement::Cluster(axis) => ("%clusterid.", Some(axis), CLUSTERS),
+            Placement::Clusters(axis) => ("%nclusterid.", Some(axis), CLUSTERS),
+            Placement::InCluster(axis) => ("%cluster_ctaid.", Some(axis), CLUSTERS),
+            Placement::ClusterSize(axis) => ("%cluster_nctaid.", Some(axis), CLUSTERS),
+            Placement::Rank => ("%cluster_ctarank", None, CLUSTERS),
+            Placement::Ranks => ("%cluster_nctarank", None, CLUSTERS),
+            Placement::Explicit => ("%is_explicit_cluster", None, CLUSTERS),
+            Placement::Multiprocessor => ("%smid", None, since(1, 3, 10)),
+            Placement::Multiprocessors => ("%nsmid", None, since(2, 0, 20)),
+            Placement::Grid => ("%gridid", None, since(3, 0, 20)),
+            Placement::Environment(number) => ("%envreg", Some(number), since(2, 1, 20)),
+        };
+        let number = axis.map_or_else(String::new, |axis| match placement {
+            Placement::Environment(_) => axis.to_string(),
+            _ => ["x", "y", "z"][usize::from(axis) % 3].to_owned(),
+        });
+        let name = [name, &number].concat();
+        self.using(gate, &[&name])?;
+        let (width, register) = (self.width(d), Arg::Text(&name));
+        match (placement, width) {
+            (Placement::Explicit, _) => {
+                let is_set = self.temporary(Width::Pred);
+                self.ins(&["mov.pred"], &[is_set, register]);
+                self.ins(&["selp", bits_type(width)], &[d.into(), Arg::Int(1, width), Arg::Int(0, width), is_set]);
+            }
+            (Placement::Grid, Width::B64) => self.ins(&["mov.u64"], &[d.into(), register]),
+            (_, Width::B32) => self.ins(&["mov.u32"], &[d.into(), register]),
+            _ => self.ins(&["cvt", unsigned_type(width), ".u32"], &[d.into(), register]),
         }
         Ok(())
     }

@@ -12,9 +12,9 @@
 //!   ([`Argument`]).
 //! - **Memory.** What a kernel declares of shared and local memory is one array of bytes; what the launch gives stands behind
 //!   it. Constant variables are global ones, which have the program's addresses.
-//! - **Order of accesses.** The program form does not say which accesses are volatile or ordered, and for whom; the text of
-//!   the source's instructions does, of PTX and of SPIR-V's `Volatile`. Where nothing says it, an access is weak, an
-//!   atomic operation relaxed on the GPU, and a fence the strongest.
+//! - **Order of accesses.** An instruction says how it is ordered, and for whom. Where nothing says it, an access is weak, an
+//!   atomic operation relaxed on the GPU, and a fence the strongest. What a fence or a barrier is beyond that (of other
+//!   grids, of another address of the same memory, not aligned) the text of the source's instruction says.
 //!
 //! Reading order: `body` (a kernel), `text` (an instruction), `rows` and `float`, then one file a family.
 
@@ -42,7 +42,7 @@ use roundonce_isa::{Finding, Location};
 
 #[cfg(doc)]
 use super::Argument;
-use super::{Options, Translation, space_questions};
+use super::{Options, Translation, questions_of_place};
 use crate::rules::{NO_COUNTERPART, UNAVAILABLE};
 use body::{DYNAMIC_SHARED, Shared};
 use lines::Lines;
@@ -68,7 +68,7 @@ pub fn write(program: &Program, options: &Options<'_>) -> Result<Translation, Ve
         prints: false,
         dynamic_shared: None,
     };
-    shared.findings.extend(program.kernels.iter().flat_map(space_questions));
+    shared.findings.extend(program.kernels.iter().flat_map(questions_of_place));
     let mut names = ModuleNames::of(program);
     let mut lines = Lines::new(options);
     let mut variables = String::new();

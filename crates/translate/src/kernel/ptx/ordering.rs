@@ -4,7 +4,7 @@
 use roundonce_ir::{Instruction, MemoryOrder, Op, Scope, Semantics};
 use roundonce_isa::Gate;
 
-use super::super::location;
+use super::super::{fence_beyond_order, location};
 use super::body::{Body, Refusal, Written};
 use super::needs::since;
 use crate::rules::ORDER;
@@ -27,6 +27,10 @@ const MEMORY_MODEL: Gate = since(6, 0, 70);
 const ATOMIC_SCOPES: Gate = since(5, 0, 60);
 const CLUSTERS: Gate = since(7, 8, 90);
 const MMIO: Gate = since(8, 2, 70);
+/// Grids that start before those that they depend on have ended.
+const GRIDS: Gate = since(7, 8, 90);
+/// Several addresses of one place.
+const ALIASES: Gate = since(7, 5, 70);
 
 /// The fence that every target has; where there are scopes it is `fence.sc`.
 const fn membar(scope: Scope) -> &'static str {
@@ -55,6 +59,9 @@ impl Body<'_> {
             Op::Store { .. } => self.access(order, false, instruction.loc)?,
             op if op.is_atomic_store() => self.access(order, false, instruction.loc)?,
             Op::Atomic { d, .. } => self.atomic_order(order, d.is_some(), instruction.loc)?,
+            Op::Fence if fence_beyond_order(self.kernel, instruction.loc).is_some() => {
+                none.between(Some(self.kept_fence()?), None)
+            }
             Op::Fence if order.semantics == Semantics::Relaxed => none,
             Op::Fence => none.between(Some(self.fence(order)?), None),
             Op::Barrier { .. } | Op::WarpBarrier { .. } => {
@@ -172,6 +179,20 @@ impl Body<'_> {
             ".gpu" => "fence.acq_rel.gpu",
             _ => "fence.acq_rel.sys",
         })
+    }
+
+    /// A fence of other grids or of another way to the same memory, as the source writes it.
+    fn kept_fence(&mut self) -> Result<&'static str, Refusal> {
+        let (gate, text) = match fence_beyond_order(self.kernel, self.loc).unwrap_or_default() {
+            "griddepcontrol.wait" => (GRIDS, "griddepcontrol.wait"),
+            "griddepcontrol.launch_dependents" => (GRIDS, "griddepcontrol.launch_dependents"),
+            "fence.proxy.alias" | "membar.proxy.alias" => (ALIASES, "fence.proxy.alias"),
+            other => {
+                return Err(Refusal::NoCounterpart(format!("`{other}`, as the copies that it is about are written,")));
+            }
+        };
+        self.using(gate, &[text])?;
+        Ok(text)
     }
 
     fn lose_order(&mut self, what: &str, loc: u32) {

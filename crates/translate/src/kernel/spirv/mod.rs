@@ -35,7 +35,7 @@ use rayon::prelude::*;
 use roundonce_ir::{Kernel, Program, scalarize};
 use roundonce_isa::{Finding, Location, Version};
 
-use super::{Options, Translation, open, space_questions};
+use super::{Options, Translation, open, questions_of_place};
 use body::Body;
 use ids::{Ty, Type};
 use memory::{Parameters, Pointers};
@@ -96,7 +96,7 @@ const LONG: usize = 1 << 13;
 /// Every kernel, on all threads where they are long.
 fn analysed(program: &Program) -> Vec<Analysed<'_>> {
     let one = |kernel| {
-        let questions = space_questions(kernel);
+        let questions = questions_of_place(kernel);
         let kernel = scalarize(kernel);
         let (shape, pointers) = (Shape::of(&kernel), Pointers::of(program, &kernel));
         Analysed { kernel, questions, shape, pointers }

@@ -2,6 +2,7 @@
 
 use roundonce_ir::{BarrierKind, Op, Operand, Special};
 
+use super::super::fence_beyond_order;
 use super::body::{Body, Result};
 use super::convert::How;
 use super::ids::{Id, Ty, Type};
@@ -111,6 +112,9 @@ impl Body<'_> {
                 self.barrier(*kind)?;
             }
             Op::Barrier { .. } => return Err("a barrier other than of all threads and number 0".to_owned()),
+            Op::Fence if fence_beyond_order(self.kernel, self.loc).is_some() => {
+                return Err("a fence that is about more than the order of memory".to_owned());
+            }
             Op::Fence => self.fence(),
             Op::Atomic { .. } => self.atomic(op)?,
             Op::Exit => self.leave("OpReturn"),
@@ -268,6 +272,7 @@ impl Body<'_> {
             Special::Clock => Err("a clock".to_owned()),
             Special::BufferBytes(_) => Err("the size of a buffer".to_owned()),
             Special::ParamWindow => Err("the address of a parameter".to_owned()),
+            Special::Placement(_) => Err("a register that says where a block stands beyond its grid".to_owned()),
         }
     }
 
