@@ -234,3 +234,39 @@ fn fences_beyond_the_order_of_memory_stay() {
     let (code, why) = refused(&map, To::Ptx, None);
     assert!(code == "TRN0001" && why.starts_with("`fence.proxy.tensormap::generic.acquire.gpu`"), "{why}");
 }
+
+const BARRIERS: &str = "barrier.sync 0;\nbarrier.sync 1, 64;\nbarrier.arrive 2, 64;\nbarrier.red.popc.u32 %g, 3, %q;\n\
+    barrier.red.or.pred %q, 4, 64, %q;\nbarrier.sync.aligned 5;\nbar.sync 6;";
+
+/// A barrier that is not aligned may stand where the threads of a warp come apart; `bar` is undefined there.
+#[test]
+fn barriers_are_aligned_where_the_source_says_so() {
+    let text = ptx(&format!(".reg .pred %q;\nsetp.eq.u32 %q, 1, 1;\n{BARRIERS}\nst.global.u32 [%a], %g;"));
+    let words = [
+        "    barrier.sync 0;",
+        "    barrier.sync 1, 64;",
+        "    barrier.arrive 2, 64;",
+        "    barrier.red.popc.u32 ",
+        "    barrier.red.or.pred ",
+        "    bar.sync 5;",
+        "    bar.sync 6;",
+    ];
+    keeps(&translated(Source::Ptx(&text), To::Ptx, None), &words);
+}
+
+#[test]
+fn barriers_that_spirv_leaves_undefined_are_refused() {
+    let choice = |thread: &str, barrier: &str| {
+        ptx(&format!(
+            ".reg .pred %q;\nmov.u32 %f, {thread};\nand.b32 %g, %f, 1;\nsetp.eq.u32 %q, %g, 0;\n@%q bra EVEN;\n\
+             st.global.u32 [%a], 1;\n{barrier};\nbra OUT;\nEVEN:\nst.global.u32 [%a], 2;\n{barrier};\nOUT:\n\
+             st.global.u32 [%a+4], 3;"
+        ))
+    };
+    let why = "`barrier.sync 0`: a barrier where threads of a block may stand apart, which SPIR-V leaves undefined";
+    assert_eq!(refused(&choice("%tid.x", "barrier.sync 0"), To::Spirv, None), ("TRN0001", why.to_owned()));
+    for (thread, barrier) in [("%ctaid.x", "barrier.sync 0"), ("%tid.x", "bar.sync 0")] {
+        let spirv = translated(Source::Ptx(&choice(thread, barrier)), To::Spirv, None);
+        assert_eq!(spirv.translation.text.matches("OpControlBarrier").count(), 2);
+    }
+}

@@ -105,6 +105,12 @@ fn written_opcode(kernel: &Kernel, loc: u32) -> &str {
     word.unwrap_or_default().trim_end_matches(';')
 }
 
+/// Whether the threads of a warp may come to a barrier apart (PTX `barrier` without `.aligned`).
+fn is_unaligned_barrier(kernel: &Kernel, loc: u32) -> bool {
+    let opcode = written_opcode(kernel, loc);
+    opcode.starts_with("barrier.") && !opcode.contains(".aligned")
+}
+
 /// What a fence is about beyond the order of memory: other grids (PTX `griddepcontrol`), or another way to the same memory
 /// (`fence.proxy`).
 fn fence_beyond_order(kernel: &Kernel, loc: u32) -> Option<&str> {

@@ -7,6 +7,7 @@ use roundonce_ir::{
 use roundonce_isa::SmTarget;
 use roundonce_ptx::matrix::{Family, MatrixInstruction};
 
+use super::super::is_unaligned_barrier;
 use super::body::{Body, Refusal, Written, none};
 use super::needs::since;
 use super::text::{Arg, bits_type};
@@ -46,27 +47,35 @@ impl Body<'_> {
             let length = all.iter_mut().zip(operands).map(|(place, operand)| *place = operand).count();
             (all, length)
         };
+        // What is not aligned may stand where the threads of a warp come apart, and `bar` may not.
+        let opcode = match is_unaligned_barrier(self.kernel, self.loc) {
+            true => {
+                self.using(since(6, 0, 30), &["barrier.sync"])?;
+                "barrier"
+            }
+            false => "bar",
+        };
         match kind {
             BarrierKind::Wait => {
                 let (all, length) = with_count(&[id], None);
-                self.ins(&["bar.sync"], &all[..length]);
+                self.ins(&[opcode, ".sync"], &all[..length]);
             }
             BarrierKind::Arrive => {
                 if count.is_none() {
                     return none("arriving at a barrier that waits for no number of threads");
                 }
                 let (all, length) = with_count(&[id], None);
-                self.ins(&["bar.arrive"], &all[..length]);
+                self.ins(&[opcode, ".arrive"], &all[..length]);
             }
             BarrierKind::Count { d, p } => {
                 let p = self.register(p, Width::Pred);
                 let (all, length) = with_count(&[d.into(), id], Some(p));
-                self.ins(&["bar.red.popc.u32"], &all[..length]);
+                self.ins(&[opcode, ".red.popc.u32"], &all[..length]);
             }
             BarrierKind::Reduce { d, p, all: every } => {
                 let p = self.register(p, Width::Pred);
                 let (all, length) = with_count(&[d.into(), id], Some(p));
-                self.ins(&[if every { "bar.red.and.pred" } else { "bar.red.or.pred" }], &all[..length]);
+                self.ins(&[opcode, if every { ".red.and.pred" } else { ".red.or.pred" }], &all[..length]);
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use roundonce_isa::Finding;
 
 use super::super::open::Approximations;
 use super::super::{Options, location};
+use super::divergence::divergent_blocks;
 use super::ids::{Class, Id, Ty, Type};
 use super::memory::Parameters;
 use super::module::Module;
@@ -76,6 +77,8 @@ pub(super) struct Body<'a> {
     /// The mask of the lanes that are here, where it was asked for, and in which stretch.
     pub(super) here: Option<(Id, u32)>,
     pub(super) loc: u32,
+    /// The block at work.
+    block: usize,
     /// How the operation at hand is ordered.
     pub(super) order: MemoryOrder,
     /// What the last place was compiled from.
@@ -127,6 +130,7 @@ impl<'a> Body<'a> {
             has_warps: false,
             here: None,
             loc: 0,
+            block: 0,
             order: MemoryOrder::WEAK,
             source: String::new(),
             findings: Vec::new(),
@@ -142,6 +146,7 @@ impl<'a> Body<'a> {
         for place in 0..self.shape.order.len() {
             let number = self.shape.order[place];
             let block = &kernel.blocks[number];
+            self.block = number;
             self.start(self.labels[number]);
             let mut instructions = &block.instructions[..];
             // What ends the thread at a block's end is its terminator.
@@ -506,6 +511,11 @@ impl<'a> Body<'a> {
         let id = self.module.temp();
         self.local_variables.push((id, ty));
         id
+    }
+
+    /// Whether some threads of a workgroup may be where the instruction at work is without the others.
+    pub(super) fn is_divergent(&self) -> bool {
+        self.is_guarded() || divergent_blocks(self.kernel).get(self.block) == Some(&true)
     }
 
     /// Whether the instruction at work has a block of its own, because of a guard.

@@ -12,6 +12,7 @@
 mod atomic;
 mod body;
 mod convert;
+mod divergence;
 mod dot;
 mod double;
 mod emit;

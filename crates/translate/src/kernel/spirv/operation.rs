@@ -2,7 +2,7 @@
 
 use roundonce_ir::{BarrierKind, Op, Operand, Special};
 
-use super::super::fence_beyond_order;
+use super::super::{fence_beyond_order, is_unaligned_barrier};
 use super::body::{Body, Result};
 use super::convert::How;
 use super::ids::{Id, Ty, Type};
@@ -107,6 +107,11 @@ impl Body<'_> {
             }
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;
+            }
+            Op::Barrier { .. } if is_unaligned_barrier(self.kernel, self.loc) && self.is_divergent() => {
+                return Err(
+                    "a barrier where threads of a block may stand apart, which SPIR-V leaves undefined".to_owned()
+                );
             }
             Op::Barrier { kind, id: Operand::Imm(0), count: None } if *kind != BarrierKind::Arrive => {
                 self.barrier(*kind)?;
