@@ -60,7 +60,7 @@ def test_graphs_modules_and_meta_tensors():
     with pytest.raises(ValueError, match="a, b, c has no values|have no values"):
         roundonce.why(residual, *meta, saw=A)
     linear = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())
-    assert text(linear, M) == "t1 = (input @ p0_weight_1) + p0_bias; max(t1, 0.0f)"
+    assert text(linear, M) == "t1 = (input @ p0_weight_1) + p0_bias; maximum(t1, 0.0f)"
 
     class Scale(torch.nn.Module):
         def __init__(self):
@@ -88,8 +88,8 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: torch.add(x, x, alpha=0.1), "x + 0.1f * x"),
         (lambda x: torch.lerp(x, x, 0.25), "x + 0.25f * (x - x)"),
         (lambda x: torch.lerp(x, x, 0.75), "x - (x - x) * (1.0f - 0.75f)"),
-        (lambda x: x.clamp(-1, 1), "min(max(x, (-1.0f)), 1.0f)"),
-        (lambda x: torch.sigmoid(torch.relu(x)), "t1 = max(x, 0.0f); 1.0f / (1.0f + exp(-t1))"),
+        (lambda x: x.clamp(-1, 1), "minimum(maximum(x, (-1.0f)), 1.0f)"),
+        (lambda x: torch.sigmoid(torch.relu(x)), "t1 = maximum(x, 0.0f); 1.0f / (1.0f + exp(-t1))"),
         (lambda x: torch.nn.functional.silu(x), "x / (1.0f + exp(-x))"),
         (lambda x: torch.nn.functional.gelu(x), "x * 0.5f * (1.0f + erf(x * 0.70710677f))"),
         (lambda x: torch.rsqrt(torch.abs(x)), "t1 = abs(x); rsqrt(t1)"),

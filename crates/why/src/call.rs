@@ -19,8 +19,12 @@ pub enum Call {
     Function(Function),
     /// The smaller of two; of a number and a NaN the number, as C's `fmin`.
     Min,
-    /// The larger of two.
+    /// The larger of two, likewise.
     Max,
+    /// The smaller of two, and NaN if either is one, as NumPy's `minimum`.
+    MinNan,
+    /// The larger of two, likewise.
+    MaxNan,
     /// The magnitude.
     Abs,
     /// The first with the sign of the second.
@@ -124,10 +128,14 @@ static NAMES: &[(&str, Call)] = &[
     ("fdivide", Call::Function(Function::Divide)),
     ("min", Call::Min),
     ("fmin", Call::Min),
-    ("minimum", Call::Min),
+    ("minimum", Call::MinNan),
+    ("fminimum", Call::MinNan),
+    ("fminimum_num", Call::Min),
     ("max", Call::Max),
     ("fmax", Call::Max),
-    ("maximum", Call::Max),
+    ("maximum", Call::MaxNan),
+    ("fmaximum", Call::MaxNan),
+    ("fmaximum_num", Call::Max),
     ("abs", Call::Abs),
     ("fabs", Call::Abs),
     ("absolute", Call::Abs),
@@ -165,6 +173,8 @@ impl Call {
             Call::Function(Function::Divide | Function::Pow | Function::Atan2 | Function::Hypot)
             | Call::Min
             | Call::Max
+            | Call::MinNan
+            | Call::MaxNan
             | Call::CopySign
             | Call::Compare(_) => 2,
             _ => 1,
@@ -175,9 +185,15 @@ impl Call {
     pub(crate) const fn gives_whole(self) -> bool {
         match self {
             Call::Floor | Call::Ceil | Call::Trunc | Call::Compare(_) => true,
-            Call::Function(_) | Call::Min | Call::Max | Call::Abs | Call::CopySign | Call::Negate | Call::Round => {
-                false
-            }
+            Call::Function(_)
+            | Call::Min
+            | Call::Max
+            | Call::MinNan
+            | Call::MaxNan
+            | Call::Abs
+            | Call::CopySign
+            | Call::Negate
+            | Call::Round => false,
         }
     }
 
@@ -213,8 +229,10 @@ impl Call {
                 }
                 Outcome { bits, flags }
             }
-            Call::Min | Call::Max => {
-                let op = MinMax { format, max: self == Call::Max, flush, nan: false, xorsign_abs: false };
+            Call::Min | Call::Max | Call::MinNan | Call::MaxNan => {
+                let max = matches!(self, Call::Max | Call::MaxNan);
+                let nan = matches!(self, Call::MinNan | Call::MaxNan);
+                let op = MinMax { format, max, flush, nan, xorsign_abs: false };
                 exact(min_max(profile, op, [a, b]))
             }
             Call::Abs => exact(sign(format, false, flush, a)),

@@ -216,7 +216,12 @@ fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
         }
         _ => String::new(),
     };
-    format!("{}{rounding}{flush}.{}", call.name(), type_name(operation.format))
+    let (name, nan) = match call {
+        Call::MinNan => ("min", ".NaN"),
+        Call::MaxNan => ("max", ".NaN"),
+        _ => (call.name(), ""),
+    };
+    format!("{name}{rounding}{flush}{nan}.{}", type_name(operation.format))
 }
 
 /// Whether PTX has a call as one instruction that gives its bits.
@@ -229,7 +234,8 @@ fn has_instruction(call: Call, format: Format) -> bool {
             | Call::Abs
             | Call::Negate
     );
-    is_exact && matches!(format, Format::F32 | Format::F64)
+    let gives_nan = matches!(call, Call::MinNan | Call::MaxNan);
+    is_exact && matches!(format, Format::F32 | Format::F64) || gives_nan && format == Format::F32
 }
 
 impl Speller<'_> {
@@ -473,7 +479,7 @@ fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
         Call::Ceil => exact("ceil"),
         Call::Trunc => exact("trunc"),
         Call::Negate => Some("-".to_owned()),
-        Call::Function(_) | Call::Round | Call::Compare(_) => None,
+        Call::Function(_) | Call::MinNan | Call::MaxNan | Call::Round | Call::Compare(_) => None,
     }
 }
 

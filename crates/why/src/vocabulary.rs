@@ -54,6 +54,8 @@ pub(crate) enum Built {
     /// a + t (b − a).
     Lerp,
     Clamp,
+    /// The same with a NaN where one is given.
+    Clip,
     Square,
     Add,
     Sub,
@@ -71,7 +73,7 @@ static BUILT: [(&str, Built); 16] = [
     ("mix", Built::Mix),
     ("lerp", Built::Lerp),
     ("clamp", Built::Clamp),
-    ("clip", Built::Clamp),
+    ("clip", Built::Clip),
     ("square", Built::Square),
     ("add", Built::Add),
     ("subtract", Built::Sub),
@@ -87,7 +89,7 @@ impl Built {
     pub(crate) const fn arity(self) -> usize {
         match self {
             Built::Square => 1,
-            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp => 3,
+            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp | Built::Clip => 3,
             _ => 2,
         }
     }
@@ -109,7 +111,8 @@ impl Built {
                 let way = Expr::Sub(at(1), at(0));
                 Expr::Add(at(0), Box::new(Expr::Mul(at(2), Box::new(way))))
             }
-            Built::Clamp => Expr::Call(Call::Min, vec![Expr::Call(Call::Max, vec![*at(0), *at(1)]), *at(2)]),
+            Built::Clamp => clamped(Call::Max, Call::Min, operands),
+            Built::Clip => clamped(Call::MaxNan, Call::MinNan, operands),
             Built::Square => Expr::Mul(at(0), at(0)),
             Built::Mul => Expr::Mul(at(0), at(1)),
             Built::Add => Expr::Add(at(0), at(1)),
@@ -119,6 +122,12 @@ impl Built {
             Built::AloneMul => alone(Expr::Mul(at(0), at(1))),
         }
     }
+}
+
+/// Not below the second operand, and not above the third.
+fn clamped(max: Call, min: Call, operands: &[Expr]) -> Expr {
+    let [x, low, high] = [0, 1, 2].map(|index| operands[index].clone());
+    Expr::Call(min, vec![Expr::Call(max, vec![x, low]), high])
 }
 
 /// What a function's name means.
@@ -144,7 +153,14 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
     if is_integer_type(name) {
         return Some(Meaning::Call(Call::Trunc));
     }
+    let gives_nan = gives_nan(name, language);
     let plain = |name: &str| {
+        match name {
+            "min" if gives_nan => return Some(Meaning::Call(Call::MinNan)),
+            "max" if gives_nan => return Some(Meaning::Call(Call::MaxNan)),
+            "clamp" if gives_nan => return Some(Meaning::Built(Built::Clip)),
+            _ => {}
+        }
         let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
         built.or_else(|| Call::named(name).map(Meaning::Call))
     };
@@ -163,4 +179,10 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
         name.strip_suffix('f').and_then(plain)
     };
     plain(last).or_else(|| last.strip_suffix('f').and_then(plain)).or_else(intrinsic)
+}
+
+/// Whether `min`, `max` and `clamp` give NaN where an operand is one: Julia's do, and torch's, whose `torch.min(a, b)` is
+/// `torch.minimum`. Everywhere else they give the number, as `fmin` of every language does.
+fn gives_nan(name: &str, language: Option<Language>) -> bool {
+    name.starts_with("torch.") || language == Some(Language::Julia)
 }

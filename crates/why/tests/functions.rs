@@ -8,7 +8,7 @@ use roundonce_oracle::generate::SplitMix64;
 use roundonce_oracle::rational::{judge, number};
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Answer, Language, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
+    Answer, Evaluation, Language, Literal, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
     parse_statements,
 };
 
@@ -201,6 +201,10 @@ fn lines_of_other_languages_are_read() {
         ("a / (b * c)", "a / (b * c)"),
         ("1.f - .5f * a", "1.f - .5f * a"),
         ("clamp(a, b, c)", "min(max(a, b), c)"),
+        ("np.clip(a, b, c)", "minimum(maximum(a, b), c)"),
+        ("np.minimum(a, torch.max(b, c))", "minimum(a, maximum(b, c))"),
+        ("np.fmin(a, jnp.maximum(b, c))", "min(a, maximum(b, c))"),
+        ("torch.clamp(fminimumf(a, b), b, c)", "minimum(maximum(minimum(a, b), b), c)"),
         ("const float t = a * b; t -= c; return t / a;", "(f32(a * b) - c) / a"),
         ("x = 1.5f\nx * a  # a comment", "1.5f * a"),
         ("a * b; // twice", "a * b"),
@@ -259,6 +263,37 @@ fn types_by_language() {
     }
     assert_eq!((read("numpy", "np.sqrt(2) * x"), read("numpy", "np.sqrt(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
     assert_eq!((read("numpy", "float(x) * 0.1"), read("cuda", "float(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
+}
+
+/// Which of `min` and `minimum` gives the number beside a NaN is the language's.
+#[test]
+fn extrema_of_a_nan() {
+    let read = |language: &str, text: &str| {
+        let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ..LiteralTypes::default() };
+        let names: BTreeMap<String, Literal> =
+            [("a", "nan:f32"), ("b", "1f")].map(|(name, text)| (name.to_owned(), types.read(text).unwrap())).into();
+        let expr = types.parse_expr(text, &names).unwrap();
+        Evaluation::as_written(&expr).trace(&Profile::NVIDIA).0.bits
+    };
+    let (nan, one) = (0x7fff_ffff, 0x3f80_0000);
+    for (language, text, bits) in [
+        ("numpy", "np.minimum(a, b)", nan),
+        ("numpy", "np.maximum(b, a)", nan),
+        ("numpy", "np.fmax(a, b)", one),
+        ("numpy", "np.clip(a, b, b)", nan),
+        ("torch", "torch.max(a, b)", nan),
+        ("torch", "torch.fmin(a, b)", one),
+        ("jax", "jnp.minimum(b, a)", nan),
+        ("julia", "min(a, b)", nan),
+        ("julia", "clamp(a, b, b)", nan),
+        ("cuda", "min(a, b)", one),
+        ("cuda", "fmaxf(a, b)", one),
+        ("wgsl", "max(b, a)", one),
+        ("c", "fminimumf(a, b)", nan),
+        ("c", "fminimum_numf(a, b)", one),
+    ] {
+        assert_eq!(read(language, text), bits, "{language}: {text}");
+    }
 }
 
 /// What a statement names is computed once: it is fused in every place or in none.

@@ -34,8 +34,8 @@ FORMS: Dict[str, Form] = {
     **_unary(["abs", "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "floor", "ceil"]),
     **_unary(["trunc", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]),
     **_binary({"mul": "{0} * {1}", "atan2": "atan2({0}, {1})", "hypot": "hypot({0}, {1})"}),
-    **_binary({"minimum": "min({0}, {1})", "fmin": "min({0}, {1})", "copysign": "copysign({0}, {1})"}),
-    **_binary({"maximum": "max({0}, {1})", "fmax": "max({0}, {1})"}),
+    **_binary({"minimum": "minimum({0}, {1})", "fmin": "min({0}, {1})", "copysign": "copysign({0}, {1})"}),
+    **_binary({"maximum": "maximum({0}, {1})", "fmax": "max({0}, {1})"}),
     **_binary({"eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}"}),
     **_binary({"gt": "{0} > {1}", "ge": "{0} >= {1}"}),
     "neg": ("-{0}", ["self"]),
@@ -116,8 +116,8 @@ def _clamp(given: Given, format: str) -> Form:
     low, high = (given.get(names[0], given.get(names[1])) for names in (("min", "min_val"), ("max", "max_val")))
     if isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
         raise Unknown("with limits that are tensors")
-    form = "{0}" if low is None else f"max({{0}}, {literal(low, format)})"
-    return (form if high is None else f"min({form}, {literal(high, format)})"), ["self"]
+    form = "{0}" if low is None else f"maximum({{0}}, {literal(low, format)})"
+    return (form if high is None else f"minimum({form}, {literal(high, format)})"), ["self"]
 
 
 def _lerp(given: Given, format: str) -> Form:
@@ -141,7 +141,7 @@ def _silu(_: Given, format: str) -> Form:
 
 
 def _relu(_: Given, format: str) -> Form:
-    return f"max({{0}}, {literal(0, format)})", ["self"]
+    return f"maximum({{0}}, {literal(0, format)})", ["self"]
 
 
 def _gelu(given: Given, format: str) -> Form:

@@ -42,7 +42,7 @@ _ONE = {
 _TWO = {
     **{name: name for name in ("hypot", "copysign")},
     **{"arctan2": "atan2", "power": "pow", "float_power": "pow"},
-    **{"minimum": "min", "fmin": "min", "maximum": "max", "fmax": "max"},
+    **{"minimum": "minimum", "fmin": "min", "maximum": "maximum", "fmax": "max"},
 }
 UFUNCS: Dict[str, str] = {
     **_OPERATORS,

@@ -25,8 +25,8 @@ __all__ = ["Comparison", "compare"]
 
 _FORMS: Dict[str, str] = {
     **{"add": "{0} + {1}", "add_any": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}"},
-    **{"neg": "-{0}", "square": "{0} * {0}", "max": "max({0}, {1})", "min": "min({0}, {1})"},
-    **{"pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})", "clamp": "min(max({1}, {0}), {2})"},
+    **{"neg": "-{0}", "square": "{0} * {0}", "max": "maximum({0}, {1})", "min": "minimum({0}, {1})"},
+    **{"pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})", "clamp": "minimum(maximum({1}, {0}), {2})"},
     **{"lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}", "eq": "{0} == {1}", "ne": "{0} != {1}"},
     **{name: f"{name}({{0}})" for name in ("abs", "sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p")},
     **{name: f"{name}({{0}})" for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},
