@@ -44,7 +44,7 @@ Examples:
   roundonce translate fma.rz.ftz.f32 --to sass
   roundonce translate fma.rn.sat.f32 --to spirv
   roundonce translate fma.rp.f32 --to glsl
-  roundonce translate 'fma(a,b,c)*d' --from c --to cuda";
+  roundonce translate 'fmaf(a,b,c)*d' --from c --to cuda";
 
 pub(crate) const FORMS: &str = "\
 Examples:

@@ -13,7 +13,7 @@ use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{Meaning, is_integer_type, is_keyword, meaning, type_of};
+use crate::vocabulary::{Meaning, is_integer_type, is_keyword, meaning, operand_type, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
@@ -382,6 +382,9 @@ impl<'a> Parser<'a> {
             let message = format!("`{name}` takes {arity} operands, found {}", operands.len());
             return Err(ExprError { at, message });
         }
+        if let Some(format) = operand_type(name, self.language) {
+            operands = operands.into_iter().map(|operand| converted(operand, format)).collect();
+        }
         let whole = if is_integer_type(name) { Whole::Cast } else { Whole::No };
         let expr = match meaning {
             Meaning::Built(built) => {
@@ -393,6 +396,14 @@ impl<'a> Parser<'a> {
             Meaning::Cast(format) => Expr::Round(Some(format), Box::new(operands.swap_remove(0))),
         };
         Ok((expr, whole))
+    }
+}
+
+/// An operand converted to a function's type. A sign stays outside where it rounds nothing: it is the function's own there.
+fn converted(operand: Expr, format: Format) -> Expr {
+    match operand {
+        Expr::Neg(inner) if format == Format::F64 => Expr::Neg(Box::new(converted(*inner, format))),
+        operand => Expr::Round(Some(format), Box::new(operand)),
     }
 }
 

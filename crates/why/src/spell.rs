@@ -82,6 +82,16 @@ impl Speller<'_> {
     fn has(&self, mode: &Deviation) -> bool {
         self.evaluation.modes.contains(mode)
     }
+    /// The type that an operation takes to f64: a cast that rounds nothing.
+    fn widened(&self, index: usize) -> Option<Format> {
+        let op = &self.evaluation.plan.ops[index];
+        let is_wide = op.call() == Some(Call::Round) && op.format == Format::F64;
+        let (_, from) = *self.operand_formats(index).first().filter(|_| is_wide && !self.narrows(index))?;
+        matches!(from, Format::F16 | Format::F32).then_some(from)
+    }
+    fn widens(&self, index: usize) -> bool {
+        self.widened(index).is_some()
+    }
     /// What no language but that of its machine has: SASS's zero dominance, sm_1x's product.
     fn has_machine_mode(&self) -> bool {
         self.has(&Deviation::ZeroDominance) || self.has(&Deviation::TruncatedProduct)
@@ -248,10 +258,12 @@ impl Speller<'_> {
             operation.saturates() && matches!(operation.format, Format::BF16 | Format::F64)
         };
         let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
-        let is_missing = |op: &PlanOp| op.call().is_some_and(|call| !has_instruction(call, op.format));
+        let is_missing = |(index, op): (usize, &PlanOp)| {
+            op.call().is_some_and(|call| !has_instruction(call, op.format)) && !self.widens(index)
+        };
         if self.has(&Deviation::ZeroDominance)
             || (0..evaluation.plan.ops.len()).any(is_unknown)
-            || evaluation.plan.ops.iter().any(is_missing)
+            || evaluation.plan.ops.iter().enumerate().any(is_missing)
             || has_calls && method != EvalMethod::Native
         {
             return Vec::new();
@@ -277,6 +289,12 @@ impl Speller<'_> {
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
+            if let Some(from) = self.widened(index) {
+                let flush = if operation.flush && from == Format::F32 { ".ftz" } else { "" };
+                let (ty, from, result) = (type_name(op.format), type_name(from), result_name(evaluation, index));
+                lines.push(format!("cvt{flush}.{ty}.{from} {result}, {};", operand_text(op.operands[0])));
+                continue;
+            }
             let name = op.call().map_or_else(
                 || ptx_name(&operation),
                 |call| call_name(call, &operation, NarrowBy::Direction(operation.rounding)),
@@ -368,6 +386,11 @@ impl Speller<'_> {
             }
             let name = match op.call() {
                 None => cuda_name(&operation, subtracts),
+                // The cast stands on the operand already.
+                Some(_) if self.widens(index) => {
+                    texts.push(operands.swap_remove(0));
+                    continue;
+                }
                 Some(call) => match cuda_call(call, &operation) {
                     Some(name) => name,
                     None => return String::new(),

@@ -186,3 +186,21 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
 fn gives_nan(name: &str, language: Option<Language>) -> bool {
     name.starts_with("torch.") || language == Some(Language::Julia)
 }
+
+/// C's functions of doubles; those of floats have an `f` behind them.
+#[rustfmt::skip] // A table.
+static DOUBLES: &[&str] = &[
+    "fma", "sqrt", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "cbrt", "hypot", "pow", "fmin", "fmax", "fminimum", "fmaximum",
+    "fminimum_num", "fmaximum_num", "fabs", "copysign", "floor", "ceil", "trunc",
+];
+
+/// The type that a function's operands are converted to, where its name says it: in C, which has no overloads.
+pub(crate) fn operand_type(name: &str, language: Option<Language>) -> Option<Format> {
+    let is_double = |name: &str| DOUBLES.contains(&name);
+    match language {
+        Some(Language::C) if is_double(name) => Some(Format::F64),
+        Some(Language::C) if name.strip_suffix('f').is_some_and(is_double) => Some(Format::F32),
+        _ => None,
+    }
+}

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{Format, Profile, Rounding};
+use roundonce_isa::convert;
 use roundonce_oracle::generate::SplitMix64;
 use roundonce_oracle::rational::{judge, number};
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
@@ -263,6 +264,36 @@ fn types_by_language() {
     }
     assert_eq!((read("numpy", "np.sqrt(2) * x"), read("numpy", "np.sqrt(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
     assert_eq!((read("numpy", "float(x) * 0.1"), read("cuda", "float(x) * 2")), (Ok(Format::F64), Ok(Format::F32)));
+}
+
+/// C's functions of `<math.h>` without an `f` are of doubles, those with one of floats; CUDA has overloads.
+#[test]
+fn c_has_functions_of_doubles() {
+    let read = |language: &str, text: &str| {
+        let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ..LiteralTypes::default() };
+        // The compiler's product of a double differs from a float's in the last bit.
+        let values = [("a", "0x1.008p+0f"), ("b", "0x1.a66666p+1f"), ("c", "-0x1.008p+0f"), ("d", "0x1.b33334p+0f")];
+        let names: BTreeMap<String, Literal> =
+            values.map(|(name, text)| (name.to_owned(), types.read(text).unwrap())).into();
+        let expr = types.parse_expr(text, &names).unwrap();
+        let value = Evaluation::as_written(&expr).trace(&Profile::NVIDIA).0;
+        (expr.to_string(), value.format, convert(value.format, Format::F32, Rounding::NearestEven, value.bits).0)
+    };
+    let doubles = "fma(f64(a), f64(b), f64(c)) * d".to_owned();
+    assert_eq!(read("c", "fma(a, b, c) * d"), (doubles, Format::F64, 0x407a_ba8f));
+    let floats = "fma(a, b, c) * d".to_owned();
+    assert_eq!(read("c", "fmaf(a, b, c) * d"), (floats.clone(), Format::F32, 0x407a_ba90));
+    for language in ["cuda", "glsl", "julia"] {
+        assert_eq!(read(language, "fma(a, b, c) * d"), (floats.clone(), Format::F32, 0x407a_ba90), "{language}");
+    }
+    for (text, meaning) in [
+        ("sqrt(-a)", "sqrt(-f64(a))"),
+        ("sqrtf(a * 0.1)", "sqrt(f32(a * 0.1))"),
+        ("std::sqrt(a)", "sqrt(a)"),
+        ("fabs(a) + fminf(a, b)", "abs(f64(a)) + min(a, b)"),
+    ] {
+        assert_eq!(read("c", text).0, meaning, "{text}");
+    }
 }
 
 /// Which of `min` and `minimum` gives the number beside a NaN is the language's.
