@@ -11,6 +11,7 @@
 mod call;
 mod codes;
 mod conversions;
+mod declarations;
 mod determinacy;
 mod family;
 mod gate;
@@ -34,9 +35,10 @@ use crate::conversions::is_conversion;
 use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
 use crate::scopes::{Map, labels_by_scope};
+use declarations::Scope;
 use gate::Gated;
 use roundonce_isa::{Finding, Form, Location, SmTarget, Version};
-use scope::{Entity, Holds, Names};
+use scope::{Entity, Holds, Layout, Names};
 use signature::BySignature;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -100,6 +102,7 @@ fn report(module: &Module, options: &Options) -> Report {
         address_size: module.address_size(),
         scopes: Names::default(),
         defined: HashSet::new(),
+        globals: Map::default(),
         undeclared: HashSet::new(),
         cta_group: None,
         unchecked: 0,
@@ -137,6 +140,8 @@ struct Check<'m, 'a> {
     scopes: Names<'a>,
     /// Functions that have had their bodies.
     defined: HashSet<&'a str>,
+    /// Variables of the module, and whether they have been defined: what is `.extern` is not.
+    globals: Map<&'a str, bool>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
     /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
@@ -179,7 +184,17 @@ impl<'m, 'a> Check<'m, 'a> {
     fn function(&mut self, function: &Function<'a>) {
         // A function may be declared any number of times, but not after its body.
         self.scopes.declare(function.name, Entity::Function);
-        if self.defined.contains(function.name) {
+        self.directives(function);
+        let module = self.module;
+        for variable in module.variables(function.returns) {
+            self.declaration(variable, Scope::Returns);
+        }
+        let parameters = module.variables(function.parameters);
+        for (index, variable) in parameters.iter().enumerate() {
+            let scope = if function.is_entry { Scope::Kernel } else { Scope::Function(index + 1 == parameters.len()) };
+            self.declaration(variable, scope);
+        }
+        if self.defined.contains(function.name) || self.globals.contains_key(function.name) {
             let span = self.span(function.name);
             self.duplicate(function.name, span);
         } else if function.body.is_some() {
@@ -190,10 +205,11 @@ impl<'m, 'a> Check<'m, 'a> {
         self.cta_group = None;
         self.scopes.enter();
         for (list, holds) in [(function.returns, Holds::Result), (function.parameters, Holds::Argument)] {
-            for variable in self.module.variables(list) {
-                self.variable(variable);
+            for variable in module.variables(list) {
+                self.declare_variable(variable);
                 if variable.space == Space::Param {
-                    self.scopes.declare(variable.name, Entity::Variable(Space::Param, holds));
+                    let layout = Layout::of(module, variable);
+                    self.scopes.declare(variable.name, Entity::Variable(Space::Param, holds, layout));
                 }
             }
         }
@@ -208,8 +224,9 @@ impl<'m, 'a> Check<'m, 'a> {
                 }
                 Statement::Close(_) => self.scopes.leave(),
                 Statement::Variables(list) => {
-                    for variable in self.module.variables(*list) {
-                        self.variable(variable);
+                    for variable in module.variables(*list) {
+                        self.declaration(variable, Scope::Body);
+                        self.declare_variable(variable);
                     }
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction),
@@ -242,12 +259,11 @@ impl<'m, 'a> Check<'m, 'a> {
         );
     }
 
-    fn variable(&mut self, variable: &Variable<'a>) {
-        self.variable_type(variable);
+    fn declare_variable(&mut self, variable: &Variable<'a>) {
         if variable.name == "_" {
             return;
         }
-        if self.scopes.declare_variable(variable) {
+        if self.scopes.declare_variable(self.module, variable) {
             let span = self.span(variable.name);
             self.duplicate(variable.name, span);
         }

@@ -281,3 +281,213 @@ fn parameters_have_a_direction() {
         assert!(codes(function, line).is_empty(), "{line}");
     }
 }
+
+/// What ptxas 12.9 and 13.5 take as the values of a call, in both places.
+#[test]
+fn the_values_of_a_call_are_of_its_parameters_types() {
+    const FUNCTIONS: &str = ".func (.reg .f32 r) f(.reg .f32 a) { mov.f32 r, a; ret; }
+.func (.reg .f16x2 r) x(.reg .pred a) { ret; }
+.func (.reg .b64 r) q(.reg .b128 a) { ret; }
+.func (.param .b32 r) g(.param .b32 a, .param .u64 b) { ret; }
+.func (.param .align 16 .b64 r) h(.param .align 16 .b8 a[32]) { ret; }
+.func v(.param .u32 a[2], .param .align 8 .b8 b[]) { ret; }
+.global .b32 gv;\n";
+    const REGISTERS: &str = ".reg .pred %p<2>; .reg .b16 %h<2>; .reg .u32 %u<2>; .reg .b32 %r<2>; .reg .b64 %d<2>; .reg .f32 %f<2>; \
+         .reg .f64 %e<2>; .reg .f16x2 %x<2>; .reg .b128 %q<2>; .reg .v2 .b32 %v2; .reg .v4 .f32 %v4;";
+    let found = |body: &str| -> Vec<(&'static str, String)> {
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n{FUNCTIONS}.entry k() {{ {REGISTERS} {body} ret; }}\n"
+        );
+        let underlined = |finding: &Finding| match finding.location {
+            Location::Span { start, end } => text[start..end].to_owned(),
+            _ => String::new(),
+        };
+        let findings = check_text(&text, &Options::default());
+        findings.iter().map(|finding| (finding.code, underlined(finding))).collect()
+    };
+    let param = |declared: &str, call: &str| format!("{{ {declared} call {call}; }}");
+    let taken = [
+        "call (%f1), f, (%f0);".to_owned(),
+        "call (%r1), f, (%r0);".to_owned(),
+        "call (%x1), f, (1.0);".to_owned(),
+        "call (_), f, (0f3f800000);".to_owned(),
+        "call (%v2), q, (%v4);".to_owned(),
+        "call (%e1), q, (1);".to_owned(),
+        "call (%f1), g, (%u0, 1);".to_owned(),
+        param(".param .f32 r; .param .align 2 .u32 a; .param .b64 b;", "(r), g, (a, b)"),
+        param(".param .align 16 .b64 r; .param .align 16 .f32 a[8];", "(r), h, (a)"),
+        param(".param .align 16 .b64 r; .param .align 16 .b64 a[4];", "(1.0), h, (a)"),
+        param(".param .align 4 .b8 a[8]; .param .align 8 .b8 b[24];", "v, (a, b)"),
+    ];
+    for body in taken {
+        assert_eq!(found(&body), [], "{body}");
+    }
+    let refused = [
+        ("call (%f1), f, (%e0);".to_owned(), "PTX0027", "%e0"),
+        ("call (%e1), f, (%f0);".to_owned(), "PTX0027", "%e1"),
+        ("call (%p1), f, (%f0);".to_owned(), "PTX0027", "%p1"),
+        ("call (%f1), f, (%u0);".to_owned(), "PTX0027", "%u0"),
+        ("call (%f1), f, (%h0);".to_owned(), "PTX0027", "%h0"),
+        ("call (%f1), f, (1);".to_owned(), "PTX0027", "1"),
+        ("call (%f1), f, (_);".to_owned(), "PTX0030", "_"),
+        ("call (%f1), f, (gv);".to_owned(), "PTX0030", "gv"),
+        ("call (%f1), f, (k);".to_owned(), "PTX0030", "k"),
+        ("call (%f1), f, (%laneid);".to_owned(), "PTX0030", "%laneid"),
+        ("call (%f1), f, (-%f0);".to_owned(), "PTX0030", "-%f0"),
+        ("call (%f1), f, ({%h0, %h1});".to_owned(), "PTX0030", "{%h0, %h1}"),
+        ("call (%r1), x, (%r0);".to_owned(), "PTX0027", "%r0"),
+        ("call (%r1), x, (1);".to_owned(), "PTX0027", "1"),
+        ("call (%v4), q, (%q0);".to_owned(), "PTX0027", "%v4"),
+        ("call (%r1), g, (%r0, 1.0);".to_owned(), "PTX0027", "1.0"),
+        (param(".param .b32 r; .param .b32 a; .param .b32 c;", "(r), g, (a, c)"), "PTX0027", "c"),
+        (param(".param .b32 r; .param .b64 a; .param .u64 b;", "(r), g, (a, b)"), "PTX0027", "a"),
+        (param(".param .align 8 .b32 r; .param .b32 a; .param .u64 b;", "(r), g, (a, b)"), "PTX0027", "r"),
+        (param(".param .b32 r; .param .b8 a[4]; .param .u64 b;", "(r), g, (a, b)"), "PTX0027", "a"),
+        (param(".param .align 16 .b64 r; .param .align 16 .b8 a[16];", "(r), h, (a)"), "PTX0027", "a"),
+        (param(".param .align 16 .b64 r; .param .align 8 .b8 a[32];", "(r), h, (a)"), "PTX0027", "a"),
+        (param(".param .b64 r; .param .align 16 .b8 a[32];", "(r), h, (a)"), "PTX0027", "r"),
+        (param(".param .align 16 .b8 a[32];", "(%d1), h, (a)"), "PTX0027", "%d1"),
+        ("call (1), h, (%q0);".to_owned(), "PTX0027", "%q0"),
+        ("call (1), h, (1);".to_owned(), "PTX0027", "1"),
+        (param(".param .s32 a[2]; .param .align 8 .b8 b[24];", "v, (a, b)"), "PTX0027", "a"),
+        (param(".param .u32 a[2]; .param .b8 b[24];", "v, (a, b)"), "PTX0027", "b"),
+    ];
+    for (body, code, place) in refused {
+        assert_eq!(found(&body), [(code, place.to_owned())], "{body}");
+    }
+}
+
+/// What ptxas 12.9 and 13.5 take as declarations, and what not.
+#[test]
+fn declarations_are_of_their_place_type_size_and_value() {
+    let found = |version: &str, target: &str, items: &str| -> Vec<&'static str> {
+        let text = format!(".version {version}\n.target {target}\n.address_size 64\n{items}\n");
+        check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
+    };
+    let taken = [
+        ".global .f32 g; .extern .global .f32 g;",
+        ".extern .global .f32 g; .visible .global .f32 g = 1.0;",
+        ".extern .shared .align 16 .b8 s[]; .extern .shared .align 16 .b8 s[];",
+        ".extern .shared .b8 s[0]; .extern .shared .b8 z[][2];",
+        ".global .f32 k; .func f() { .reg .f32 k; ret; }",
+        ".global .u8 s = 256; .global .u8 t[] = {1, 2}; .global .u8 u[2][2] = {{1, 2}, {}};",
+        ".global .v2 .u8 s[2] = {{1, 2}, {3, 4}}; .global .b16 t = 1.0; .global .b64 u[2] = {1.0, 2};",
+        ".global .u32 x; .global .u64 s[2] = {x + 4, generic(x) + 8}; .const .f32 c = 0f3f800000;",
+        ".global .align 33554432 .b8 s[4]; .global .f16x2 h; .shared .b128 q;",
+        ".global .texref t; .global .v4 .f16x2 v;",
+        ".func f(.param .b8 a[]) { ret; } .entry k(.param .u64 .ptr .global .align 8 a) { ret; }",
+        ".common .global .f32 g; .global .attribute(.managed) .f32 m; .extern .func f();",
+        ".entry k() .reqntid 32 .minnctapersm 2 .reqnctapercluster 2 .explicitcluster { ret; }",
+        ".func f() .noreturn { trap; } .func g(.reg .v2 .f32 v) { ret; }",
+    ];
+    for items in taken {
+        assert_eq!(found("8.7", "sm_90", items), [""; 0], "{items}");
+    }
+    let refused = [
+        (".global .f32 g; .global .f32 g;", "PTX0016"),
+        (".visible .global .f32 g; .weak .global .f32 g;", "PTX0016"),
+        (".shared .f32 g; .const .f32 g;", "PTX0016"),
+        (".global .f32 g, g;", "PTX0016"),
+        (".entry k() { ret; } .global .f32 k;", "PTX0016"),
+        (".global .f32 k; .entry k() { ret; }", "PTX0016"),
+        (".extern .global .f32 k; .func k();", "PTX0016"),
+        (".global .pred s;", "PTX0015"),
+        (".entry k(.param .pred s) { ret; }", "PTX0015"),
+        (".shared .bf16 s;", "PTX0015"),
+        (".entry k() { .local .tf32 s; ret; }", "PTX0015"),
+        (".shared .v4 .f64 s;", "PTX0015"),
+        (".global .v2 .b128 s;", "PTX0015"),
+        (".reg .f32 g;", "PTX0017"),
+        (".local .f32 g;", "PTX0017"),
+        (".param .f32 g;", "PTX0017"),
+        (".tex .u32 t;", "PTX0017"),
+        (".entry k(.reg .u32 a) { ret; }", "PTX0017"),
+        (".extern .entry k(.reg .u32 a);", "PTX0017"),
+        (".entry k(.param .v4 .f32 a) { ret; }", "PTX0017"),
+        (".func f(.param .f16x2 a) { ret; }", "PTX0017"),
+        (".entry k() { .param .v2 .f32 a; ret; }", "PTX0017"),
+        (".common .shared .f32 g;", "PTX0017"),
+        (".shared .attribute(.managed) .f32 g;", "PTX0017"),
+        (".global .align 3 .b8 s[4];", "PTX0018"),
+        (".global .align 0 .b8 s[4];", "PTX0018"),
+        (".entry k(.param .u64 .ptr .global .align 7 a) { ret; }", "PTX0018"),
+        (".func f(.param .align 3 .b8 a[4]) { ret; }", "PTX0018"),
+        (".shared .b8 s[];", "PTX0018"),
+        (".global .b8 s[0];", "PTX0018"),
+        (".global .b8 s[-1];", "PTX0018"),
+        (".global .b8 s[1.0];", "PTX0018"),
+        (".global .b8 s[2][0];", "PTX0018"),
+        (".entry k(.param .b8 s[]) { ret; }", "PTX0018"),
+        (".func (.param .b8 s[]) f() { ret; }", "PTX0018"),
+        (".func f(.param .b8 s[], .param .b8 x) { ret; }", "PTX0018"),
+        (".entry k() { .local .b8 s[]; ret; }", "PTX0018"),
+        (".entry k() { .reg .b8 s[4]; ret; }", "PTX0018"),
+        (".shared .f32 s = 1.0;", "PTX0019"),
+        (".extern .global .f32 s = 1.0;", "PTX0019"),
+        (".global .u8 s[3] = {1, 2, 3, 4};", "PTX0019"),
+        (".global .u8 s = {1};", "PTX0019"),
+        (".global .u8 s[2] = 1;", "PTX0019"),
+        (".global .u8 s[2][2] = {{1, 2}, 3};", "PTX0019"),
+        (".global .u8 s[2][2] = {1, 2};", "PTX0019"),
+        (".global .v4 .f32 s = {1.0, 2.0, 3.0};", "PTX0019"),
+        (".global .f32 s[2] = {1.0, 2};", "PTX0019"),
+        (".global .u32 s = 1.0;", "PTX0019"),
+        (".global .f16 s = 1.0;", "PTX0019"),
+        (".entry k() .maxntid 64 .reqntid 64 { ret; }", "PTX0034"),
+        (".entry k() .reqnctapercluster 2 .maxclusterrank 8 { ret; }", "PTX0034"),
+        (".entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }", "PTX0034"),
+        (".func (.reg .u32 r) f() .noreturn { trap; }", "PTX0034"),
+        (".extern .func f() { ret; }", "PTX0034"),
+        (".visible .visible .entry k() { ret; }", "PTX0001"),
+        (".visible .weak .global .f32 g;", "PTX0001"),
+        (".version 8.7", "PTX0010"),
+    ];
+    for (items, code) in refused {
+        assert!(found("8.7", "sm_90", items).contains(&code), "{items}: {:?}", found("8.7", "sm_90", items));
+    }
+    // From which version and target on.
+    let clusters = ".entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }";
+    assert_eq!(found("9.0", "sm_90", clusters), [""; 0]);
+    assert_eq!(found("9.0", "sm_90", ".entry k() .blocksareclusters .reqntid 32 { ret; }"), ["PTX0034"]);
+    for items in [".entry k() { .reg .b128 q; ret; }", ".global .b128 q;", ".func f(.param .b128 q) { ret; }"] {
+        assert_eq!(found("8.3", "sm_70", items), [""; 0], "{items}");
+        assert_eq!(found("8.2", "sm_90", items), ["PTX0015"], "{items}");
+        assert_eq!(found("8.3", "sm_60", items), ["PTX0015"], "{items}");
+    }
+    assert_eq!(found("2.3", "sm_20", ".local .f32 g; .reg .f32 r;"), [""; 0]);
+    let narrow = |target: &str| {
+        let text = format!(".version 8.0\n.target {target}\n.address_size 32\n");
+        check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    assert_eq!((narrow("sm_89"), narrow("sm_90")), (vec![], vec!["PTX0012"]));
+}
+
+/// Special registers with numbers, parts that all are thrown away, and elements in brackets.
+#[test]
+fn operands_that_the_assembler_refuses() {
+    let found = |body: &str| -> Vec<&'static str> {
+        let registers = ".reg .b16 %h<2>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>;";
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.shared .f32 s[64];\n.entry k() {{ {registers} {body} ret; }}\n"
+        );
+        check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
+    };
+    for body in [
+        "mov.u32 %r1, %envreg31; mov.u32 %r1, %pm7; mov.u64 %rd1, %pm0_64; mov.b32 %r1, %reserved_smem_offset_1;",
+        "mov.b32 {_, %h1}, %r1; mov.b64 {_, %h1, _, _}, %rd1; ld.global.v2.b32 {_, %r1}, [%rd1];",
+        "ld.shared.f32 %f1, [s+8]; ld.shared.f32 %f1, s[2]; mov.u32 %r1, s[2];",
+    ] {
+        assert_eq!(found(body), [""; 0], "{body}");
+    }
+    for (body, code) in [
+        ("mov.u32 %r1, %envreg32;", "PTX0031"),
+        ("mov.u32 %r1, %envreg031;", "PTX0031"),
+        ("mov.u32 %r1, %pm8;", "PTX0031"),
+        ("mov.b32 {_, _}, %r1;", "PTX0030"),
+        ("ld.global.v4.b32 {_, _, _, _}, [%rd1];", "PTX0030"),
+        ("ld.shared.f32 %f1, [s[2]];", "PTX0030"),
+        ("st.shared.f32 [s[2]+4], %f1;", "PTX0030"),
+    ] {
+        assert_eq!(found(body), [code], "{body}");
+    }
+}

@@ -9,8 +9,8 @@ use roundonce_oracle::generate::SplitMix64;
 use roundonce_oracle::rational::{judge, number};
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Answer, Evaluation, Language, Literal, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
-    parse_statements,
+    Answer, Evaluation, Language, Literal, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed, answer,
+    parse_expr, parse_statements,
 };
 
 /// The significand and the exponent of a positive normal f32.

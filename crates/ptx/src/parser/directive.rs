@@ -205,6 +205,9 @@ impl<'a> Parser<'a> {
         while self.token.kind == TokenKind::Dot {
             let text = self.here();
             if let Some(linkage) = Linkage::ALL.into_iter().find(|linkage| linkage.text() == text) {
+                if prefix.linkage.is_some() {
+                    return Err(self.unexpected("one of `.extern`, `.visible`, `.weak` and `.common`"));
+                }
                 self.advance();
                 prefix.linkage = Some(linkage);
             } else if let (None, Some(space)) =

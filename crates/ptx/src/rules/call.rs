@@ -1,8 +1,13 @@
-//! Calls: what is called, and how many values it takes and gives.
+//! Calls: what is called, how many values it takes and gives, and whether each is of its parameter's type.
+//!
+//! What stands here of types, sizes and alignments is what ptxas 12.9 and 13.5 take: they agree, and have one rule for
+//! arguments and results, in registers and in `.param` variables.
 
-use super::scope::Entity;
+use super::scope::{Entity, Layout};
 use super::{Check, INSTRUCTIONS};
-use crate::ast::{Instruction, Operand, OperandKind};
+use crate::ast::{Function, Instruction, Operand, OperandKind, Space, Unary, Variable};
+use crate::literal::{Constant, evaluate};
+use crate::types::{ScalarKind, Type};
 use roundonce_isa::Finding;
 
 /// How many operands a list in parentheses has; none where there is no list.
@@ -13,7 +18,53 @@ fn listed(operand: Option<&Operand>) -> u32 {
     }
 }
 
-impl<'a> Check<'_, 'a> {
+/// What a value is to its call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Result,
+    Argument,
+}
+
+/// Whether a value of one type stands for one of another: of as many bits, and of one kind or of bits. Packed halves are bits, and
+/// pass for a predicate.
+fn stands_for(given: Type, wanted: Type) -> bool {
+    let is_bits = |ty: Type| ty.is_untyped() || ty.components > 1;
+    let is_packed = given.components > 1 || wanted.components > 1;
+    if given.kind == ScalarKind::Pred || wanted.kind == ScalarKind::Pred {
+        return given.kind == wanted.kind || is_packed;
+    }
+    let is_one_kind = given.is_integer() && wanted.is_integer() || given.kind == wanted.kind;
+    given.bits == wanted.bits && (is_bits(given) || is_bits(wanted) || is_one_kind)
+}
+
+/// Whether a constant stands for a value of a type.
+fn holds(constant: Constant, ty: Type) -> bool {
+    let is_floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
+    match ty.kind {
+        _ if ty.components > 1 => matches!(constant, Constant::Single(_)),
+        ScalarKind::Bits => true,
+        ScalarKind::Unsigned | ScalarKind::Signed => !is_floating,
+        ScalarKind::Float(_) => is_floating,
+        ScalarKind::Pred => false,
+    }
+}
+
+/// Whether a variable, or a register, stands for a parameter. `None` where one is of a type that is no register's.
+fn fits(given: &Layout, wanted: &Layout) -> Option<bool> {
+    let (one, other) = (given.register()?, wanted.register()?);
+    Some(match (given.elements, wanted.elements) {
+        (None, None) => stands_for(one, other),
+        (Some(given), Some(wanted)) => {
+            let is_bits = one.is_untyped() || other.is_untyped();
+            // What is open takes any length.
+            let is_long = wanted == 0 || given * u64::from(one.bits) == wanted * u64::from(other.bits);
+            is_long && (is_bits || one == other)
+        }
+        _ => false,
+    })
+}
+
+impl<'m, 'a> Check<'m, 'a> {
     /// Checks a call of a function by name; false for one through a register.
     pub(super) fn call(&mut self, instruction: &Instruction<'a>) -> bool {
         let module = self.module;
@@ -32,17 +83,96 @@ impl<'a> Check<'_, 'a> {
         }
         let (returns, parameters) = (listed(given), listed(rest.get(1)));
         let found = self.functions.get(name).map_or(&[][..], Vec::as_slice);
-        if found.first().is_some_and(|function| function.is_entry) {
+        let counted = found.iter().find(|it| (it.returns.len, it.parameters.len) == (returns, parameters)).copied();
+        let first = found.first().copied();
+        if first.is_some_and(|function| function.is_entry) {
             let message = format!("`{name}` is a kernel: expected a function");
             self.report(Finding::error("PTX0030", callee.span.place(), message).rule(INSTRUCTIONS));
-        } else if let Some(first) = found.first()
-            && !found.iter().any(|function| (function.returns.len, function.parameters.len) == (returns, parameters))
-        {
+        } else if let Some(function) = counted {
+            self.values(function, [(Role::Result, given), (Role::Argument, rest.get(1))]);
+        } else if let Some(first) = first {
             let (gives, takes) = (first.returns.len, first.parameters.len);
             let message =
                 format!("`{name}` called with {parameters} values for {returns} results: expected {takes} for {gives}");
             self.report(Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS));
         }
         true
+    }
+
+    /// Checks the values of a call against the function's parameters, of which there are as many.
+    fn values(&mut self, function: &'m Function<'a>, lists: [(Role, Option<&'m Operand<'a>>); 2]) {
+        let module = self.module;
+        for (role, list) in lists {
+            let Some(Operand { kind: OperandKind::List(items), .. }) = list else { continue };
+            let formals = if role == Role::Result { function.returns } else { function.parameters };
+            for (operand, formal) in module.operands(*items).iter().zip(module.variables(formals)) {
+                self.value(operand, formal, role);
+            }
+        }
+    }
+
+    fn value(&mut self, operand: &Operand<'a>, formal: &Variable<'a>, role: Role) {
+        // What a vector register is as a parameter was not asked.
+        if formal.lanes > 1 {
+            return;
+        }
+        let wanted = Layout::of(self.module, formal);
+        let Some(ty) = wanted.register() else { return };
+        let found = match operand.kind {
+            OperandKind::Discard if role == Role::Result => return,
+            OperandKind::Name(name) if name != "WARP_SZ" => match self.scopes.find(name) {
+                Some(Entity::Register { ty, lanes }) => Ok((Layout::of_register(ty, lanes), Space::Reg)),
+                Some(Entity::Variable(Space::Param, _, layout)) => Ok((layout, Space::Param)),
+                Some(entity) => Err(format!("the {} `{name}`", entity.noun())),
+                // Reported as declared nowhere, unless it is a special register.
+                None if super::is_special(name) => Err(format!("the special register `{name}`")),
+                None => return,
+            },
+            OperandKind::Number(_)
+            | OperandKind::Name(_)
+            | OperandKind::Group(_)
+            | OperandKind::Cast(..)
+            | OperandKind::Choose(_)
+            | OperandKind::Binary(..)
+            | OperandKind::Unary(Unary::Plus | Unary::Minus | Unary::Complement, _) => {
+                match evaluate(self.module, operand) {
+                    Ok(constant) if wanted.elements.is_none() && holds(constant, ty) => return,
+                    Ok(_) => return self.unfit(operand, formal, &wanted, "a constant", ""),
+                    Err(_) => Err("this".to_owned()),
+                }
+            }
+            _ => Err("this".to_owned()),
+        };
+        match found {
+            Err(found) => {
+                let message = format!(
+                    "{found} for `{}` of a call: expected a register, a `.param` variable or a constant",
+                    formal.name
+                );
+                self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
+            }
+            Ok((given, space)) => {
+                let Some(is_right) = fits(&given, &wanted) else { return };
+                let name = operand.name().unwrap_or_default();
+                let found = format!("`{name}`, {}", given.text(space));
+                if !is_right || space == Space::Reg && wanted.elements.is_some() {
+                    self.unfit(operand, formal, &wanted, &found, "convert it, or copy its bits with `mov`");
+                } else if given.alignment() != wanted.alignment() {
+                    let found = format!("{found} aligned to {} bytes", given.alignment());
+                    let help = "an argument and a result are aligned as the parameter is";
+                    self.unfit(operand, formal, &wanted, &found, help);
+                }
+            }
+        }
+    }
+
+    fn unfit(&mut self, operand: &Operand<'a>, formal: &Variable<'a>, wanted: &Layout, found: &str, help: &str) {
+        let message = format!(
+            "{found} for `{}` of a call: expected what stands for {} aligned to {} bytes",
+            formal.name,
+            wanted.text(formal.space),
+            wanted.alignment()
+        );
+        self.report(Finding::error("PTX0027", operand.span.place(), message).rule(INSTRUCTIONS).help(help));
     }
 }

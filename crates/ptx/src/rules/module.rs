@@ -1,8 +1,9 @@
 //! Rules about the module as a whole: version, target, types of declarations.
 
 use super::Check;
+use super::declarations::Scope;
 use crate::ast::{Item, Operand, Space, Variable};
-use crate::types::Type;
+use crate::types::{Type, is_type};
 use roundonce_isa::{Finding, SmTarget, Version};
 
 /// The newest PTX whose opcodes, targets and versions these tables hold.
@@ -70,6 +71,13 @@ static TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "de
 /// The first target with f64 in hardware: from it on, `map_f64_to_f32` is an error.
 const F64_TARGET: u32 = 13;
 
+/// The first version and the first target with `.b128`.
+const WIDEST_VERSION: Version = Version(8, 3);
+const WIDEST_TARGET: u32 = 70;
+
+/// The first target without addresses of 32 bits.
+const WIDE_ADDRESSES: u32 = 90;
+
 /// The first target with `.f16x2` registers; scalar `.f16` ones are declared anywhere.
 const PACKED_HALF_TARGET: u32 = 53;
 
@@ -90,6 +98,15 @@ impl<'a> Check<'_, 'a> {
                     .rule(rule),
                 );
             }
+        }
+        let module = self.module;
+        let versions = module.items.iter().filter_map(|item| match item {
+            Item::Version { span, .. } => Some(*span),
+            _ => None,
+        });
+        for span in versions.skip(1) {
+            let message = "a second `.version`: expected one, at the beginning of the module";
+            self.report(Finding::error("PTX0010", span.place(), message).rule(rule));
         }
         if self.module.targets().next().is_none() {
             self.report(
@@ -149,10 +166,16 @@ impl<'a> Check<'_, 'a> {
                         .rule("PTX ISA, 11.1.3 .address_size"),
                 );
             }
+            Item::AddressSize { bits: 32, span } if self.target.is_some_and(|it| it.number >= WIDE_ADDRESSES) => {
+                let message = format!("addresses of 32 bits from sm_{WIDE_ADDRESSES} on: expected `.address_size 64`");
+                self.report(Finding::error("PTX0012", span.place(), message).rule("PTX ISA, 11.1.3 .address_size"));
+            }
             Item::Variables(list) => {
                 let module = self.module;
                 for variable in module.variables(*list) {
-                    self.variable(variable);
+                    self.declaration(variable, Scope::Module);
+                    self.declare_in_module(variable);
+                    self.declare_variable(variable);
                 }
             }
             Item::Function(function) => self.function(function),
@@ -229,22 +252,44 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// Whether a register can have the type it is declared with.
+    /// Whether a register or a variable can have the type it is declared with.
     pub(super) fn variable_type(&mut self, variable: &Variable<'a>) {
-        if variable.space != Space::Reg || variable.continues {
-            return;
-        }
+        let is_register = variable.space == Space::Reg;
         let place = self.span(variable.ty).place();
         let rule = "PTX ISA, 5.2 types";
         let Some(Type { bits, .. }) = Type::of_register(variable.ty) else {
+            // Textures, samplers and surfaces are no types of these.
+            if !is_register && !is_type(variable.ty) {
+                return;
+            }
             let finding = Finding::error(
                 "PTX0015",
                 place,
-                format!("a register has no type `{}`: expected a fundamental type like `.b16` or `.f32`", variable.ty),
+                format!(
+                    "a {} has no type `{}`: expected a fundamental type like `.b16` or `.f32`",
+                    if is_register { "register" } else { "variable" },
+                    variable.ty
+                ),
             );
             return self.report(finding.rule(rule).help("alternate formats are held in `.b` registers of their width"));
         };
-        if variable.ty == ".f16x2" && self.target.is_some_and(|target| target.number < PACKED_HALF_TARGET) {
+        if bits == 1 && !is_register {
+            let message = "a predicate in memory: expected it in `.reg`";
+            self.report(Finding::error("PTX0015", place, message).rule(rule).help("select a 0 or a 1 with `selp`"));
+            return;
+        }
+        let is_new = bits == 128
+            && (self.version.is_some_and(|version| version < WIDEST_VERSION)
+                || self.target.is_some_and(|target| target.number < WIDEST_TARGET));
+        if is_new {
+            let message =
+                format!("a `.b128`: expected `.version {WIDEST_VERSION}` and `.target sm_{WIDEST_TARGET}` or higher");
+            self.report(Finding::error("PTX0015", place, message).rule(rule));
+        }
+        if is_register
+            && variable.ty == ".f16x2"
+            && self.target.is_some_and(|target| target.number < PACKED_HALF_TARGET)
+        {
             self.report(
                 Finding::error("PTX0015", place, "a `.f16x2` register: expected `.target sm_53` or higher")
                     .rule(rule)

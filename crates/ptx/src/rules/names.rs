@@ -13,13 +13,15 @@ static SPECIAL: &[&str] = &[
 
 /// `%tid`, `%envreg7`, `%pm3_64`.
 pub(crate) fn is_special(name: &str) -> bool {
-    let numbered = |prefix: &str| {
+    let numbered = |(prefix, count): (&str, u32)| {
         name.strip_prefix(prefix).is_some_and(|rest| {
-            let digits = rest.strip_suffix("_64").unwrap_or(rest);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            let digits = if prefix == "%pm" { rest.strip_suffix("_64").unwrap_or(rest) } else { rest };
+            let is_plain =
+                digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+            is_plain && digits.parse::<u32>().is_ok_and(|number| number < count)
         })
     };
-    SPECIAL.contains(&name) || ["%pm", "%envreg", "%reserved_smem_offset_"].into_iter().any(numbered)
+    SPECIAL.contains(&name) || [("%pm", 8), ("%envreg", 32), ("%reserved_smem_offset_", 2)].into_iter().any(numbered)
 }
 
 /// How many numbers a special register holds.

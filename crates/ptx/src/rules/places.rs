@@ -245,7 +245,7 @@ impl<'a> Check<'_, 'a> {
 
     /// That a variable lives in the state space that is written.
     fn in_space(&mut self, operand: &Operand<'a>, name: Option<&str>, written: Option<&str>, wanted: &Wanted) {
-        let Some(Entity::Variable(space, _)) = name.and_then(|name| self.scopes.find(name)) else { return };
+        let Some(Entity::Variable(space, ..)) = name.and_then(|name| self.scopes.find(name)) else { return };
         let lives = space.text();
         let (Some(lives), Some(written)) = (space_name(lives), written) else { return };
         if lives != written {
@@ -319,6 +319,10 @@ impl<'a> Check<'_, 'a> {
         let part_bits = Type::of(part).map_or(0, |ty| ty.bits);
         let immediate = if is_result { Immediate::None } else { constants(part) };
         let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
+        if is_result && items.iter().all(|item| item.kind == OperandKind::Discard) {
+            let help = "name a register for one part at least, from which the others have their type";
+            return self.refuse("PTX0030", operand, &wanted, "only `_` in braces", help);
+        }
         if self.is_mixed(items) {
             return self.refuse("PTX0027", operand, &wanted, MIXED.0, MIXED.1);
         }
@@ -386,6 +390,10 @@ impl<'a> Check<'_, 'a> {
             return;
         };
         let base = self.address_base(items);
+        if base.is_some_and(|base| matches!(base.kind, OperandKind::Index(_))) {
+            let help = "write the element without the brackets around it, `s[2]`, or its offset in bytes, `[s+8]`";
+            return self.refuse("PTX0030", operand, wanted, "an element of an array as an address", help);
+        }
         let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
         if is_number && space != Some(".local") {
             let help = "move the address into a register first";
@@ -412,7 +420,7 @@ impl<'a> Check<'_, 'a> {
                 }
             }
             // As ptxas 12.9 and 13.5 have it.
-            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)), _)) if space.is_none() => {
+            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)), ..)) if space.is_none() => {
                 let (name, lives) = (name.unwrap_or_default(), lives.text());
                 let found = format!("`{name}`, which lives in `{lives}`, without a state space");
                 self.refuse(
@@ -439,7 +447,7 @@ impl<'a> Check<'_, 'a> {
     fn parameter_place(&mut self, instruction: &Instruction<'a>, operand: &Operand<'a>) {
         let OperandKind::Address(items) = operand.kind else { return };
         let Some(name) = self.address_base(items).and_then(Operand::name) else { return };
-        let Some(Entity::Variable(Space::Param, holds)) = self.scopes.find(name) else { return };
+        let Some(Entity::Variable(Space::Param, holds, _)) = self.scopes.find(name) else { return };
         let (what, expected) = match (instruction.opcode, holds) {
             ("st", Holds::Argument) => ("a parameter", "its results and the arguments of a call are written"),
             ("ld", Holds::Result) => ("a result", "its parameters and the results of a call are read"),

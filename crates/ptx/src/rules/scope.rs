@@ -1,7 +1,9 @@
 //! What a name means where it stands.
 
-use crate::ast::{Space, Variable};
+use crate::ast::{Module, OperandKind, Space, Variable};
+use crate::literal::{Constant, evaluate};
 use crate::scopes::{Found, Scopes};
+use crate::types::{ScalarKind, Type};
 
 /// What was declared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,8 +15,8 @@ pub(super) enum Entity<'a> {
         /// Components.
         lanes: u8,
     },
-    /// Anything with an address, and where it lives.
-    Variable(Space, Holds),
+    /// Anything with an address, where it lives, and how it is laid out.
+    Variable(Space, Holds, Layout<'a>),
     /// A kernel or function.
     Function,
     /// A label.
@@ -27,6 +29,64 @@ pub(super) enum Holds {
     Argument,
     Result,
     Anything,
+}
+
+/// How a variable or a register is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Layout<'a> {
+    /// With its dot.
+    ty: &'a str,
+    lanes: u8,
+    /// What `.align` says.
+    align: u32,
+    /// How many elements an array has, 0 where that is open; `None` for what is no array.
+    pub(super) elements: Option<u64>,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn of_register(ty: &'a str, lanes: u8) -> Layout<'a> {
+        Layout { ty, lanes, align: 1, elements: None }
+    }
+
+    pub(super) fn of(module: &Module<'a>, variable: &Variable<'a>) -> Layout<'a> {
+        let size = |operand| match evaluate(module, operand) {
+            Ok(Constant::Signed(size)) => u64::try_from(size).unwrap_or(0),
+            Ok(Constant::Unsigned(size)) => size,
+            _ => 0,
+        };
+        let dimensions = module.operands(variable.dimensions);
+        let is_open = |operand: &crate::ast::Operand| operand.kind == OperandKind::Empty;
+        let product = |known: u64, operand| known.saturating_mul(if is_open(operand) { 0 } else { size(operand) });
+        let elements = (!dimensions.is_empty()).then(|| dimensions.iter().fold(1, product));
+        Layout { ty: variable.ty, lanes: variable.lanes, align: variable.align.unwrap_or(1), elements }
+    }
+
+    /// The type of a register that holds it, or an element of it: bits, of a vector. `None` of a type that registers have not.
+    pub(super) fn register(&self) -> Option<Type> {
+        let ty = Type::of_register(self.ty)?;
+        let vector = Type { kind: ScalarKind::Bits, bits: ty.bits * u32::from(self.lanes), components: 1 };
+        Some(if self.lanes > 1 { vector } else { ty })
+    }
+
+    /// In bytes: of the type, or more where `.align` says so.
+    pub(super) fn alignment(&self) -> u32 {
+        let natural = match self.register() {
+            Some(Type { kind: ScalarKind::Pred, .. }) => 4,
+            ty => ty.map_or(1, Type::bytes),
+        };
+        natural.max(self.align)
+    }
+
+    /// As messages name it.
+    pub(super) fn text(&self, space: Space) -> String {
+        let (space, ty) = (space.text(), self.ty);
+        let vector = if self.lanes > 1 { format!(".v{} ", self.lanes) } else { String::new() };
+        match self.elements {
+            None => format!("a `{space} {vector}{ty}`"),
+            Some(0) => format!("a `{space} {vector}{ty}` array"),
+            Some(count) => format!("a `{space} {vector}{ty}` array of {count}"),
+        }
+    }
 }
 
 impl Entity<'_> {
@@ -60,20 +120,25 @@ impl<'a> Names<'a> {
     }
 
     /// Declares a variable likewise.
-    pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> bool {
+    pub(super) fn declare_variable(&mut self, module: &Module<'a>, variable: &Variable<'a>) -> bool {
         let entity = match variable.space {
             Space::Reg => Entity::Register { ty: variable.ty, lanes: variable.lanes },
-            space => Entity::Variable(space, Holds::Anything),
+            space => Entity::Variable(space, Holds::Anything, Layout::of(module, variable)),
         };
         let Some(count) = variable.count else {
             let again = self.declare(variable.name, entity);
-            // What is extern, common or a tentative definition may be repeated.
-            return again && variable.linkage.is_none() && self.0.depth() > 1;
+            // Which of the module's may be repeated, `declarations` says.
+            return again && variable.linkage.is_none() && !self.is_outermost();
         };
         // Two ranges of one prefix overlap in their first register; a single one may lie within.
         let again = count > 0 && self.0.has_range_here(variable.name);
         self.0.declare_range(variable.name, count, entity);
         again
+    }
+
+    /// Whether declarations are the module's.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.0.depth() == 1
     }
 
     /// What a name means here.

@@ -1,0 +1,258 @@
+//! Declarations of variables: where they may stand, their types, alignments, sizes and initial values; the directives of a
+//! function. As ptxas 12.9 and 13.5 have them, which agree.
+
+use super::{Check, Entity};
+use crate::ast::{Function, Linkage, Operand, OperandId, OperandKind, Space, Variable};
+use crate::literal::{Constant, evaluate};
+use crate::types::{ScalarKind, Type};
+use roundonce_isa::{Finding, Version};
+
+/// Where a variable is declared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Module,
+    /// Among the parameters of a kernel.
+    Kernel,
+    /// Among those of a function; whether it is the last.
+    Function(bool),
+    /// Among what a function returns.
+    Returns,
+    Body,
+}
+
+const VARIABLES: &str = "PTX ISA, 5.4 variables";
+const SPACES: &str = "PTX ISA, 5.1 state spaces";
+const INITIAL: &str = "PTX ISA, 5.4.4 initializers";
+
+/// The first PTX that is compiled by an ABI alone: registers and local memory are a function's.
+const ABI: Version = Version(3, 0);
+/// The last PTX with variables in `.tex`.
+const LAST_TEX: Version = Version(1, 4);
+
+impl<'a> Check<'_, 'a> {
+    /// Checks a declaration by what it says itself.
+    pub(super) fn declaration(&mut self, variable: &Variable<'a>, scope: Scope) {
+        if !variable.continues {
+            self.variable_type(variable);
+            self.aligned(variable);
+            self.placed(variable, scope);
+        }
+        self.sized(variable, scope);
+        if let Some(initial) = variable.initial {
+            self.initial(variable, initial);
+        }
+    }
+
+    fn declared_wrong(&mut self, code: &'static str, part: &str, message: String, rule: &'static str) {
+        let place = self.span(part).place();
+        self.report(Finding::error(code, place, message).rule(rule));
+    }
+
+    fn aligned(&mut self, variable: &Variable<'a>) {
+        let pointer = variable.pointer.and_then(|pointer| pointer.align);
+        if let Some(align) = variable.align.into_iter().chain(pointer).find(|align| !align.is_power_of_two()) {
+            let message = format!("`.align {align}` of `{}`: expected a power of two", variable.name);
+            self.declared_wrong("PTX0018", variable.name, message, VARIABLES);
+        }
+    }
+
+    /// Whether its state space may stand there.
+    fn placed(&mut self, variable: &Variable<'a>, scope: Scope) {
+        let (space, name) = (variable.space.text(), variable.name);
+        let since = |first: Version| self.version.is_some_and(|version| version >= first);
+        let is_managed =
+            self.module.operands(variable.attributes).iter().any(|it| it.kind == OperandKind::Dot(".managed"));
+        let is_vector = variable.lanes > 1 || variable.ty == ".f16x2";
+        let message = match (scope, variable.space) {
+            (Scope::Module, Space::Param) => format!("`{name}` in `{space}` outside a function: expected it in one"),
+            (Scope::Module, Space::Reg | Space::Local) if since(ABI) => {
+                format!("`{name}` in `{space}` outside a function: expected it in one, from PTX {ABI} on")
+            }
+            (Scope::Module, Space::Tex) if self.version.is_some_and(|version| version > LAST_TEX) => {
+                format!("`{name}` in `.tex`: expected a `.texref` in `.global`, after PTX {LAST_TEX}")
+            }
+            (Scope::Kernel, space) if space != Space::Param => {
+                format!("the kernel's parameter `{name}` in `{}`: expected it in `.param`", space.text())
+            }
+            (_, Space::Param) if is_vector => {
+                format!("`{name}` in `.param` is a vector: expected a scalar or an array of them")
+            }
+            (_, space) if variable.linkage == Some(Linkage::Common) && space != Space::Global => {
+                format!("`{name}` is `.common` in `{}`: expected it in `.global`", space.text())
+            }
+            (_, space) if is_managed && space != Space::Global => {
+                format!("`{name}` is `.managed` in `{}`: expected it in `.global`", space.text())
+            }
+            _ => return,
+        };
+        self.declared_wrong("PTX0017", name, message, SPACES);
+    }
+
+    /// Whether its array has a size.
+    fn sized(&mut self, variable: &Variable<'a>, scope: Scope) {
+        let module = self.module;
+        let name = variable.name;
+        let dimensions = module.operands(variable.dimensions);
+        if variable.space == Space::Reg && !dimensions.is_empty() {
+            let message = format!("the register `{name}` as an array: expected `{name}<4>`, or a variable in memory");
+            return self.declared_wrong("PTX0018", name, message, VARIABLES);
+        }
+        for (index, size) in dimensions.iter().enumerate() {
+            let is_open = match evaluate(module, size) {
+                _ if size.kind == OperandKind::Empty => true,
+                Ok(Constant::Signed(size)) if size >= 0 => size == 0,
+                Ok(Constant::Unsigned(size)) => size == 0,
+                Ok(_) => {
+                    let message = format!("the size of `{name}`: expected a positive integer");
+                    self.report(Finding::error("PTX0018", size.span.place(), message).rule(VARIABLES));
+                    continue;
+                }
+                // Reported where the value is asked for.
+                Err(_) => false,
+            };
+            let is_filled = variable.initial.is_some() && size.kind == OperandKind::Empty;
+            let may_be_open = variable.linkage == Some(Linkage::Extern) || is_filled || scope == Scope::Function(true);
+            if is_open && !(index == 0 && may_be_open) {
+                let what =
+                    "the first one of what is `.extern`, of a function's last parameter, or of what has initial values";
+                let message = format!("`{name}` has no size: only {what} is open");
+                let finding = Finding::error("PTX0018", self.span(name).place(), message);
+                return self.report(finding.rule(VARIABLES));
+            }
+        }
+    }
+
+    /// Whether its initial value may be, and has its type and its shape.
+    fn initial(&mut self, variable: &Variable<'a>, initial: OperandId) {
+        let module = self.module;
+        let name = variable.name;
+        let refused = match variable.space {
+            _ if variable.linkage == Some(Linkage::Extern) => Some("it is defined elsewhere".to_owned()),
+            Space::Global | Space::Const(_) => None,
+            space => Some(format!("what is in `{}` has none", space.text())),
+        };
+        if let Some(why) = refused {
+            let place = module.operand(initial).span.place();
+            let message = format!("an initial value of `{name}`: expected none, {why}");
+            return self.report(Finding::error("PTX0019", place, message).rule(INITIAL));
+        }
+        let Some(ty) = Type::of_register(variable.ty) else { return };
+        // What the assembler makes of packed halves is another thing each time.
+        if ty.components > 1 || ty.kind == ScalarKind::Pred {
+            return;
+        }
+        let mut shape: Vec<Extent> = Vec::new();
+        for size in module.operands(variable.dimensions) {
+            let most = match evaluate(module, size) {
+                Ok(Constant::Signed(size)) => u64::try_from(size).unwrap_or(u64::MAX),
+                Ok(Constant::Unsigned(size)) => size,
+                _ => u64::MAX,
+            };
+            shape.push(Extent::AtMost(most));
+        }
+        if variable.lanes > 1 {
+            shape.push(Extent::Exactly(u64::from(variable.lanes)));
+        }
+        self.initial_of(module.operand(initial), &shape, ty, name);
+    }
+
+    fn initial_of(&mut self, value: &Operand<'a>, shape: &[Extent], ty: Type, name: &str) {
+        let module = self.module;
+        let found = match (value.kind, shape.split_first()) {
+            (OperandKind::Vector(items), Some((extent, rest))) => {
+                let given = u64::from(items.len);
+                let is_right = match extent {
+                    Extent::AtMost(most) => given <= *most,
+                    Extent::Exactly(count) => given == *count,
+                };
+                if is_right {
+                    for item in module.operands(items) {
+                        self.initial_of(item, rest, ty, name);
+                    }
+                    return;
+                }
+                format!("{given} values in braces: expected {}", extent.text())
+            }
+            (OperandKind::Vector(_), None) => "braces: expected one value".to_owned(),
+            (_, Some(_)) => "one value: expected values in braces".to_owned(),
+            (_, None) => match evaluate(module, value) {
+                Ok(_) if ty.kind == ScalarKind::Float(roundonce_arith::Format::F16) => {
+                    "a value of `.f16`: expected a variable of `.b16`, halves have none".to_owned()
+                }
+                Ok(Constant::Double(_) | Constant::Single(_))
+                    if matches!(ty.kind, ScalarKind::Unsigned | ScalarKind::Signed) =>
+                {
+                    "a floating constant: expected an integer".to_owned()
+                }
+                Ok(Constant::Signed(_) | Constant::Unsigned(_)) if matches!(ty.kind, ScalarKind::Float(_)) => {
+                    "an integer constant: expected a floating one".to_owned()
+                }
+                // Names are not looked at.
+                _ => return,
+            },
+        };
+        let message = format!("an initial value of `{name}` is {found}");
+        self.report(Finding::error("PTX0019", value.span.place(), message).rule(INITIAL));
+    }
+
+    /// Declares a variable of the module: it is defined once, and its name is no function's.
+    pub(super) fn declare_in_module(&mut self, variable: &Variable<'a>) {
+        let name = variable.name;
+        let is_function = self.scopes.find(name) == Some(Entity::Function);
+        let is_definition = variable.linkage != Some(Linkage::Extern);
+        let is_known = self.globals.get(name).copied();
+        if variable.space != Space::Reg && (is_function || is_definition && is_known == Some(true)) {
+            let span = self.span(name);
+            self.duplicate(name, span);
+        }
+        self.globals.insert(name, is_definition || is_known == Some(true));
+    }
+
+    /// Whether a function's directives fit it and each other.
+    pub(super) fn directives(&mut self, function: &Function<'a>) {
+        let has = |name: &str| function.directives.iter().find(|it| it.name == name);
+        let is_older = |first: Version| self.version.is_some_and(|version| version < first);
+        const CLUSTERS: Version = Version(9, 0);
+        let mut found: Vec<(&str, String)> = Vec::new();
+        for [one, other] in [[".maxntid", ".reqntid"], [".reqnctapercluster", ".maxclusterrank"]] {
+            if let (Some(_), Some(second)) = (has(one), has(other)) {
+                found.push((second.name, format!("`{other}` beside `{one}`: expected one of them")));
+            }
+        }
+        if let Some(clusters) = has(".blocksareclusters") {
+            if is_older(CLUSTERS) {
+                found.push((clusters.name, format!("`.blocksareclusters`: expected `.version {CLUSTERS}` or later")));
+            }
+            if has(".reqntid").is_none() || has(".reqnctapercluster").is_none() {
+                let needed = "`.blocksareclusters` alone: expected `.reqntid` and `.reqnctapercluster` beside it";
+                found.push((clusters.name, needed.to_owned()));
+            }
+        }
+        if let Some(noreturn) = has(".noreturn").filter(|_| function.is_entry || function.returns.len > 0) {
+            let name = function.name;
+            found.push((noreturn.name, format!("`.noreturn` of `{name}`: expected it of a function without results")));
+        }
+        if function.linkage == Some(Linkage::Extern) && function.body.is_some() {
+            let name = function.name;
+            found.push((name, format!("`{name}` is `.extern` and has a body: expected one of both")));
+        }
+        for (part, message) in found {
+            self.declared_wrong("PTX0034", part, message, "PTX ISA, 11.2 specifying kernel entry points and functions");
+        }
+    }
+}
+
+/// How many values stand in braces.
+enum Extent {
+    AtMost(u64),
+    Exactly(u64),
+}
+
+impl Extent {
+    fn text(&self) -> String {
+        match self {
+            Extent::AtMost(count) => format!("at most {count}"),
+            Extent::Exactly(count) => format!("{count}"),
+        }
+    }
+}
