@@ -98,6 +98,18 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Whether lanes of one warp wait for each other at several instructions: hardware may join them there, this does not.
+    fn waits_at_several_places(&self) -> bool {
+        let waiting = || self.splits.iter().filter(|split| matches!(split.blocked_on, Some(BlockedOn::Warp(_))));
+        let mut places: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        waiting().any(|split| {
+            split.mask.lanes().any(|lane| {
+                let here = (split.block, split.at);
+                *places.entry(lane / 32).or_insert(here) != here
+            })
+        })
+    }
+
     #[cold]
     pub(super) fn deadlock(&mut self) -> Box<Fault> {
         let mut places = Vec::new();
@@ -125,6 +137,11 @@ impl Interpreter<'_> {
         let ended = self.geometry.lanes - self.live.count();
         if ended > 0 {
             places.push(format!("{ended} have ended"));
+        }
+        if self.waits_at_several_places() {
+            places.push(
+                "threads of a warp are joined at one instruction, not at two that name the same threads".to_owned(),
+            );
         }
         let mut fault = Fault::new(FaultKind::Deadlock, format!("deadlock: {}", places.join("; ")));
         if let Some((lane, loc)) = first {

@@ -112,6 +112,7 @@ impl Body<'_> {
     }
 
     fn undefined(&mut self) -> Result<()> {
+        self.open("OpUndef: zeros");
         let parts = self.lowering.parts_of(self.result_type()?)?;
         self.define(vec![roundonce_ir::Operand::ZERO; parts.len()])
     }
