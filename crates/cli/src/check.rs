@@ -217,6 +217,10 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         return Err(Failure::Input(format!("{}: {message}", path.display())));
     }
     let mut bytes = files::read(path)?;
+    if !Module::is_binary(&bytes) {
+        let message = "no SPIR-V binary: it does not begin with 0x07230203";
+        return Err(Failure::Input(format!("{}: {message}", path.display())));
+    }
     let mut made = 0;
     if let Some(migrated) = arguments.fix.as_ref().and_then(|fix| migrate_binary(&bytes, migration(fix)).ok())
         && migrated.rewritten > 0

@@ -92,7 +92,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         translate_instruction(text, arguments.to, arguments.target, &Profile::NVIDIA)?
     } else {
-        expression(arguments, text)?
+        let is_directory = file.is_dir();
+        expression(arguments, text).map_err(|failure| match failure {
+            Failure::Input(_) if is_directory => {
+                Failure::Input(format!("{}: a directory: expected a kernel's file", file.display()))
+            }
+            failure => failure,
+        })?
     };
     notes.iter().for_each(|note| output::note(note));
     match arguments.format.format {

@@ -59,6 +59,12 @@ pub struct Module {
 }
 
 impl Module {
+    /// Whether bytes begin as a binary of either byte order does.
+    pub fn is_binary(bytes: &[u8]) -> bool {
+        let magic = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
+        magic.is_some_and(|magic| [spirv::MAGIC_NUMBER, spirv::MAGIC_NUMBER.swap_bytes()].contains(&magic))
+    }
+
     /// Reads a binary of either byte order.
     ///
     /// # Errors
