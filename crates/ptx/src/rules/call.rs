@@ -57,7 +57,8 @@ fn fits(given: &Layout, wanted: &Layout) -> Option<bool> {
         (Some(given), Some(wanted)) => {
             let is_bits = one.is_untyped() || other.is_untyped();
             // What is open takes any length.
-            let is_long = wanted == 0 || given * u64::from(one.bits) == wanted * u64::from(other.bits);
+            let size = |count: u64, ty: Type| count.saturating_mul(ty.bits.into());
+            let is_long = wanted == 0 || size(given, one) == size(wanted, other);
             is_long && (is_bits || one == other)
         }
         _ => false,
