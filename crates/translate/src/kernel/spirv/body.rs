@@ -4,6 +4,7 @@
 //! every use, and otherwise a variable ([`Home`]). A guarded instruction is a choice where it has no effect, and otherwise a
 //! block of its own.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use roundonce_ir::{Instruction, Kernel, MemoryOrder, Op, Operand, Reg, Role, Special, Terminator, Width};
@@ -79,6 +80,8 @@ pub(super) struct Body<'a> {
     pub(super) loc: u32,
     /// The block at work.
     block: usize,
+    /// The blocks that some threads may reach without the others, once that was asked.
+    divergent: OnceCell<Vec<bool>>,
     /// How the operation at hand is ordered.
     pub(super) order: MemoryOrder,
     /// What the last place was compiled from.
@@ -131,6 +134,7 @@ impl<'a> Body<'a> {
             here: None,
             loc: 0,
             block: 0,
+            divergent: OnceCell::new(),
             order: MemoryOrder::WEAK,
             source: String::new(),
             findings: Vec::new(),
@@ -515,7 +519,7 @@ impl<'a> Body<'a> {
 
     /// Whether some threads of a workgroup may be where the instruction at work is without the others.
     pub(super) fn is_divergent(&self) -> bool {
-        self.is_guarded() || divergent_blocks(self.kernel).get(self.block) == Some(&true)
+        self.is_guarded() || self.divergent.get_or_init(|| divergent_blocks(self.kernel))[self.block]
     }
 
     /// Whether the instruction at work has a block of its own, because of a guard.

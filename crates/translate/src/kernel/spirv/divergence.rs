@@ -9,6 +9,8 @@ pub(super) fn divergent_blocks(kernel: &Kernel) -> Vec<bool> {
     let meets = Cfg::of(kernel).ipdom;
     let mut varying = vec![false; kernel.registers.len()];
     let mut divergent = vec![false; kernel.blocks.len()];
+    // Where threads are known to part: what is behind has been marked.
+    let mut parting = divergent.clone();
     loop {
         let mut changed = false;
         for (number, block) in kernel.blocks.iter().enumerate() {
@@ -28,7 +30,7 @@ pub(super) fn divergent_blocks(kernel: &Kernel) -> Vec<bool> {
                 Terminator::Switch { index: Operand::Reg(index), .. } => varying[index.0 as usize],
                 _ => false,
             };
-            if parts {
+            if parts && !std::mem::replace(&mut parting[number], true) {
                 changed |= spread(kernel, number, meets[number], &mut divergent);
             }
         }
