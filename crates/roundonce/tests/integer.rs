@@ -131,6 +131,8 @@ fn arrays_are_the_same_evaluations() {
             let mut elements = Elements::of_width(bits);
             let bytes = (0..count as u64).flat_map(|at| {
                 let value = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(place as u32 * 17);
+                // The fourth operand is a carry flag.
+                let value = if place == 3 { value & 1 } else { value };
                 value.to_le_bytes()[..bits as usize / 8].to_vec()
             });
             elements.fill_from_bytes(&bytes.collect::<Vec<u8>>());
@@ -147,4 +149,10 @@ fn arrays_are_the_same_evaluations() {
             assert_eq!(bits, found.eval(&operands).bits, "{spelling} {at}");
         }
     }
+    let madc = instruction("madc.lo.u32", &roundonce::Target::default()).unwrap();
+    assert!(madc.read(&["1", "2", "3", "2"]).is_err() && madc.read(&["1", "2", "3", "-1"]).is_err());
+    let twos = [2u32; 2];
+    let flags = [Operand::U32(&twos), Operand::U32(&twos), Operand::U32(&twos), Operand::U32(&twos)];
+    let mut out = [0u32; 2];
+    assert_eq!(integer_into(&madc, &flags, Results::U32(&mut out)).unwrap_err().code, "FORM0006");
 }
