@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{
-    AddendCut, Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors, ZeroExponent, ZeroSum,
+    AddendCut, Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, TuringBlock, Vectors, ZeroExponent, ZeroSum,
 };
 use roundonce_ir::{Kernel, Op};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow};
@@ -81,6 +81,17 @@ pub fn instruction(spelling: &str, asked: &Target, profile: &Profile) -> Result<
         }
     }
     Ok(Matrix { instruction, target, row })
+}
+
+/// The readings of what is open that `profile` does not take by default, each as `--profile` has it.
+pub fn readings(profile: Profile) -> [(&'static str, Profile); 5] {
+    [
+        ("dot_zero=operand", Profile { dot_zero: ZeroExponent::Operand, ..profile }),
+        ("dot_zero=absent", Profile { dot_zero: ZeroExponent::Absent, ..profile }),
+        ("dot_zero_sign=all-negative", Profile { dot_zero_sign: ZeroSum::AllNegative, ..profile }),
+        ("dot_addend=to-precision", Profile { dot_addend: AddendCut::ToPrecision, ..profile }),
+        ("turing_block=4", Profile { turing_block: TuringBlock::Four, ..profile }),
+    ]
 }
 
 /// The machines whose matrix multiply-adds give other bits than a program's own, those that agree together, for
@@ -330,14 +341,8 @@ impl Matrix {
         if of_row != Evidence::Hardware || self.target.number == 90 {
             return of_row;
         }
-        let readings = [
-            Profile { dot_zero: ZeroExponent::Operand, ..known },
-            Profile { dot_zero: ZeroExponent::Absent, ..known },
-            Profile { dot_zero_sign: ZeroSum::AllNegative, ..known },
-            Profile { dot_addend: AddendCut::ToPrecision, ..known },
-        ];
         let is_finite = result & self.row.dot.d.magnitude_mask() < self.row.dot.d.infinity();
-        if is_finite && readings.iter().all(|reading| self.eval(reading, operands) == result) {
+        if is_finite && readings(known).iter().all(|(_, reading)| self.eval(reading, operands) == result) {
             Evidence::Hardware
         } else {
             Evidence::Model

@@ -58,11 +58,19 @@ pub struct Module {
     swapped: bool,
 }
 
+/// Whether the words of a binary are in the other byte order; `None` of what does not begin as one.
+fn is_swapped(bytes: &[u8]) -> Option<bool> {
+    let magic = u32::from_le_bytes(*bytes.first_chunk()?);
+    [false, true].into_iter().find(|swapped| {
+        let wanted = if *swapped { spirv::MAGIC_NUMBER.swap_bytes() } else { spirv::MAGIC_NUMBER };
+        magic == wanted
+    })
+}
+
 impl Module {
     /// Whether bytes begin as a binary of either byte order does.
     pub fn is_binary(bytes: &[u8]) -> bool {
-        let magic = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        magic.is_some_and(|magic| [spirv::MAGIC_NUMBER, spirv::MAGIC_NUMBER.swap_bytes()].contains(&magic))
+        is_swapped(bytes).is_some()
     }
 
     /// Reads a binary of either byte order.
@@ -75,14 +83,14 @@ impl Module {
         let bad = |word, message: String| {
             Finding::error("SPV0001", Location::Word(word), message).rule("SPIR-V 1.6, 2.3 Physical Layout")
         };
-        let magic = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        let swapped = match magic {
-            Some(spirv::MAGIC_NUMBER) => false,
-            Some(other) if other == spirv::MAGIC_NUMBER.swap_bytes() => true,
-            Some(other) => {
-                return Err(bad(0, format!("no SPIR-V binary: it begins with {other:#010x}, not with 0x07230203")));
-            }
-            None => return Err(bad(0, format!("no SPIR-V binary: {} bytes hold no word", bytes.len()))),
+        let Some(swapped) = is_swapped(bytes) else {
+            let found = match bytes.first_chunk() {
+                Some(word) => {
+                    format!("it begins with {:#010x}, not with 0x07230203", u32::from_le_bytes(*word))
+                }
+                None => format!("{} bytes hold no word", bytes.len()),
+            };
+            return Err(bad(0, format!("no SPIR-V binary: {found}")));
         };
         if !bytes.len().is_multiple_of(4) {
             return Err(bad(bytes.len() / 4, format!("{} bytes are no whole number of words", bytes.len())));

@@ -1,6 +1,7 @@
 //! Failures by cause: which deviations give the observed results, and the fewest that explain them all.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use roundonce::arith::{Flags, Underflow};
 use roundonce_deviate::cover::{Matcher, NanMatch, Preference, Search, cover};
@@ -162,12 +163,10 @@ impl Failures {
         }
         let is_near = is_near(tested, vector);
         let key = self.key(index, tested, vector, is_near);
-        let first = || Tally { count: 0, first: example.clone(), is_near };
-        let tally = self.tallies.entry(key).or_insert_with(first);
-        tally.count += 1;
-        tally.is_near &= is_near;
-        if example.row < tally.first.row {
-            tally.first = example;
+        let one = Tally { count: 1, first: example, is_near };
+        match self.tallies.entry(key) {
+            Entry::Occupied(mut known) => known.get_mut().add(one),
+            Entry::Vacant(place) => drop(place.insert(one)),
         }
     }
 
@@ -265,20 +264,14 @@ impl Failures {
             let [(contradicted, sampled), (failures_contradicted, failures_sampled)] = self.contradicted(candidate);
             let cause = if explained { cause } else { format!("{ONE_ULP_AS} {cause}") };
             let mut group_of = Group::new(explained, cause, count, first.clone());
-            // What gives the same bits otherwise may give the flags of others, too.
-            flagged.retain(|(candidates, _, tally)| {
-                let is_of = explained && candidates.contains(&candidate);
-                if is_of {
-                    group_of.add(tally.count, &tally.first);
-                }
-                !is_of
-            });
             if explained {
-                let most = contradicted + failures_contradicted;
-                let deviations = self.candidates[candidate].len();
+                // What gives the same bits otherwise may give the flags of others, too.
+                for (_, _, tally) in flagged.extract_if(.., |(candidates, ..)| candidates.contains(&candidate)) {
+                    group_of.add(tally.count, tally.first);
+                }
+                let (most, deviations) = (matcher.contradictions(candidate), self.candidates[candidate].len());
                 let as_well = group.candidates[1..].iter().filter(|&&other| {
-                    let [(passing, _), (failing, _)] = self.contradicted(other);
-                    self.candidates[other].len() <= deviations && passing + failing <= most
+                    self.candidates[other].len() <= deviations && matcher.contradictions(other) <= most
                 });
                 group_of.as_well = as_well.map(|&other| self.text(other)).collect();
             }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce::arith::{AddendCut, Profile, TuringBlock, ZeroExponent, ZeroSum};
+use roundonce::arith::Profile;
 use roundonce::matrix::{DotOperands, Matrix};
 use roundonce::{Target, matrix};
 
@@ -80,29 +80,28 @@ impl MatrixEntry {
             // Of several that explain as many, the first.
             let best = (0..others.len()).rev().max_by_key(|at| explained(*at, &failures));
             let best = best.filter(|at| explained(*at, &failures) > 0);
-            // The first says no more than those that explain the same failures and are contradicted as often.
-            let sets = |at: usize| failures.keys().map(move |set| set >> at & 1);
             let contradicted = |at: usize| {
                 let (_, matrix, profile) = &others[at];
                 passing.iter().filter(|(operands, result)| matrix.eval(profile, operands) != *result).count() as u64
             };
-            let alike: Vec<usize> = best.map_or(Vec::new(), |best| {
-                let is_alike =
-                    |at: &usize| *at != best && sets(*at).eq(sets(best)) && contradicted(*at) <= contradicted(best);
-                (0..others.len()).filter(is_alike).collect()
+            // The first says no more than those that explain the same failures and are contradicted no more often.
+            let best = best.map(|best| {
+                let sets = |at: usize| failures.keys().map(move |set| set >> at & 1);
+                let against = contradicted(best);
+                let is_alike = |at: &usize| *at != best && sets(*at).eq(sets(best)) && contradicted(*at) <= against;
+                let as_well: Vec<String> = (0..others.len()).filter(is_alike).map(|at| others[at].0.clone()).collect();
+                (best, against, as_well)
             });
-            let is_of = |set: &u32| best.is_none_or(|at| set >> at & 1 == 1);
+            let is_of = |set: &u32| best.as_ref().is_none_or(|(at, ..)| set >> at & 1 == 1);
             let all: Vec<(u64, Example)> =
                 failures.iter().filter(|(set, _)| is_of(set)).map(|(_, it)| it.clone()).collect();
             failures.retain(|set, _| !is_of(set));
             let count = all.iter().map(|(count, _)| count).sum();
             let Some((_, first)) = all.into_iter().min_by_key(|(_, example)| example.row) else { break };
             causes.push(match best {
-                Some(best) => {
-                    let (cause, contradicted) = (&others[best].0, contradicted(best));
+                Some((at, contradicted, as_well)) => {
                     let sampled = passing.len() as u64;
-                    let as_well = alike.iter().map(|&at| others[at].0.clone()).collect();
-                    Group { contradicted, sampled, as_well, ..Group::new(true, cause.clone(), count, first) }
+                    Group { contradicted, sampled, as_well, ..Group::new(true, others[at].0.clone(), count, first) }
                 }
                 None => Group::new(false, "results of no known machine".to_owned(), count, first),
             });
@@ -115,18 +114,11 @@ impl MatrixEntry {
 
 /// What may have computed it instead: other readings of what is open, then other machines.
 fn others(this: &Matrix, own: Profile) -> Vec<(String, Matrix, Profile)> {
-    let readings = [
-        ("dot_zero=operand", Profile { dot_zero: ZeroExponent::Operand, ..own }),
-        ("dot_zero=absent", Profile { dot_zero: ZeroExponent::Absent, ..own }),
-        ("dot_zero_sign=all-negative", Profile { dot_zero_sign: ZeroSum::AllNegative, ..own }),
-        ("dot_addend=to-precision", Profile { dot_addend: AddendCut::ToPrecision, ..own }),
-        ("turing_block=4", Profile { turing_block: TuringBlock::Four, ..own }),
-    ];
     let on = |target: roundonce::SmTarget, profile: Profile| {
         let row = this.instruction.row(target, &profile).ok()?;
         Some(Matrix { row, target, ..*this })
     };
-    let readings = readings.into_iter().filter_map(|(name, profile)| {
+    let readings = matrix::readings(own).into_iter().filter_map(|(name, profile)| {
         Some((format!("computing with --profile {name}"), on(this.target, profile)?, profile))
     });
     let machines = this.instruction.targets().into_iter().filter_map(|number| {

@@ -198,10 +198,10 @@ impl Group {
     }
 
     /// So many more failures.
-    pub(crate) fn add(&mut self, count: u64, first: &Example) {
+    pub(crate) fn add(&mut self, count: u64, first: Example) {
         self.count += count;
         if first.row < self.first.row {
-            self.first = first.clone();
+            self.first = first;
         }
     }
 

@@ -179,7 +179,7 @@ impl Body<'_> {
     /// A constant is flushed here, since what is made of it need not be an instruction that a mode is about.
     fn flushed_where(&mut self, value: Id, ty: Ty, flush: bool) -> Result<Id> {
         match (flush, self.mode(ty).flush) {
-            (true, _) if let Some(bits) = value.known() => Ok(Id::constant(ty, flushed_bits(bits, ty.format()))),
+            (true, _) if let Some(bits) = value.known() => Ok(Id::constant(ty, ty.format().flush(bits))),
             (true, false) => Ok(self.flushed(value, ty)),
             (false, true) => Err("subnormals kept where the kernel flushes them".to_owned()),
             _ => Ok(value),
@@ -408,11 +408,6 @@ impl Body<'_> {
         let clamp = if saturate { Clamp::Unit } else { Clamp::None };
         Ok((self.clamped(clamp, value, ty), ty))
     }
-}
-
-/// A subnormal number's bits made those of the zero of its sign.
-const fn flushed_bits(bits: u64, format: Format) -> u64 {
-    if bits & format.infinity() == 0 { bits & format.sign_mask() } else { bits }
 }
 
 /// OpenCL's name of a function, and whether it takes two operands. What PTX approximates is what OpenCL may: its `native`
