@@ -271,7 +271,8 @@ def test_what_is_compiled_may_round_once_where_the_library_does_not():
     assert compared.own[0].place.line == direction.__code__.co_firstlineno + 1
     plain, compiled = compared.why.answers[compared.why.trace.results[0].name].data["seen"]
     assert compiled["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
-    assert plain["outcome"] == "none"
+    # The library's root is none of the evaluations: that one fits by chance is possible, but no cause may be claimed.
+    assert plain["outcome"] in ("none", "consistent")
 
 
 def test_without_a_compiler(monkeypatch):
