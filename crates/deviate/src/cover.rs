@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::deviation::Deviation;
-use crate::plausibility::{Plausibility, plausibility};
+use crate::plausibility::Plausibility;
 
 /// Elements that are tried first.
 const SAMPLE: usize = 2048;
@@ -46,6 +46,9 @@ pub enum Preference {
 pub trait Matcher {
     /// For each of some elements whether the candidate explains it.
     fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool>;
+
+    /// How plausible the candidate is. Of those that explain as much the most plausible one is believed.
+    fn plausibility(&self, candidate: usize) -> Plausibility;
 
     /// Says that these candidates will be asked for on these elements.
     fn expect(&mut self, _candidates: &[usize], _elements: &[usize]) {}
@@ -132,12 +135,7 @@ pub fn minimal<T>(found: Vec<T>, makes_superfluous: impl Fn(&T, &T) -> bool) -> 
 /// Finds the cover of so many elements by candidates, of which each is the list of its deviations.
 pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, matcher: &mut dyn Matcher) -> Cover {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    // Of one instruction, a mode that it may name is as plausible as anything.
-    let class = |at: usize| match search.preference {
-        Preference::MostExplained => plausibility(&candidates[at]),
-        Preference::FewestDeviations => Plausibility::Uniform,
-    };
-    order.sort_by_key(|&at| (class(at), candidates[at].len(), matcher.rank(at), &candidates[at]));
+    order.sort_by_key(|&at| (matcher.plausibility(at), candidates[at].len(), matcher.rank(at), &candidates[at]));
     let mut covering = Covering { candidates, order, search, matcher };
     let all: Vec<usize> = (0..elements).collect();
     let mut found = covering.continued(Vec::new(), all);

@@ -342,6 +342,43 @@ fn halves() {
     results(&lines, &packed);
 }
 
+/// A subnormal f16 is a normal f32: beside halves that are flushed it is not.
+#[test]
+fn halves_of_f32() {
+    let mut lines = vec!["mul.rn.ftz.f16x2 o32, a32, b32".to_owned()];
+    for rounding in ["rn", "rz", "rm", "rp"] {
+        for sat in ["", ".sat"] {
+            lines.push(format!("add.{rounding}{sat}.f32.f16 o32, a16, c32"));
+            lines.push(format!("sub.{rounding}{sat}.f32.f16 o32, a16, c32"));
+            lines.push(format!("fma.{rounding}{sat}.f32.f16 o32, a16, b16, c32"));
+        }
+    }
+    let lines = spelled(lines);
+    assert_eq!(lines.len(), 25);
+    let mut all = triples(Format::F16, 4_096, 15);
+    for ([_, _, c], wide) in all.iter_mut().zip(triples(Format::F32, 4_096, 16)) {
+        *c = if *c % 3 == 0 { 0 } else { wide[2] };
+    }
+    results(&lines, &all);
+}
+
+/// 64-bit integers in the middle of two bf16, and beside it, which f64 cannot tell from it.
+#[test]
+fn long_integers_of_bf16() {
+    let of = |rounding: &str| ["u64", "s64"].map(|ty| format!("cvt.{rounding}.bf16.{ty} o16, a64"));
+    let lines: Vec<String> = ["rn", "rz", "rm", "rp"].into_iter().flat_map(of).collect();
+    let middles = (0x101..0x200u64).step_by(2).flat_map(|bits| (0..56).map(move |height| bits << height));
+    let all: Vec<[u64; 3]> = middles.flat_map(|middle| [middle - 1, middle, middle + 1]).map(|it| [it, 0, 0]).collect();
+    let found = results(&lines, &all);
+    // To nearest even, by whole numbers.
+    for ([value, ..], halves) in all.iter().zip(found.chunks(lines.len())) {
+        let below = value.ilog2() - 7;
+        let (kept, rest, middle) = (value >> below, value & ((1 << below) - 1), 1 << (below - 1));
+        let is_up = rest > middle || rest == middle && kept % 2 == 1;
+        assert_eq!(halves[0], (u64::from(below + 7 + 127) << 7) + kept - 0x80 + u64::from(is_up), "{value:#x}");
+    }
+}
+
 /// Without a flush, with it everywhere, and both together.
 #[test]
 fn neighbours_of_the_family() {
@@ -379,11 +416,13 @@ fn neighbours_of_the_family() {
     };
     let mut rest: Vec<String> = Vec::new();
     for rounding in ["rn", "rz", "rm", "rp"] {
-        for ty in ["s8", "u8", "s16", "u16"] {
-            rest.push(format!("cvt.{rounding}.f32.{ty} o32, a16"));
-        }
-        for ty in ["s32", "u32", "s64", "u64"] {
-            rest.push(format!("cvt.{rounding}.f32.{ty} o32, a{}", &ty[1..]));
+        for (to, result) in [("f32", "o32"), ("bf16", "o16")] {
+            for ty in ["s8", "u8", "s16", "u16"] {
+                rest.push(format!("cvt.{rounding}.{to}.{ty} {result}, a16"));
+            }
+            for ty in ["s32", "u32", "s64", "u64"] {
+                rest.push(format!("cvt.{rounding}.{to}.{ty} {result}, a{}", &ty[1..]));
+            }
         }
     }
     for rounding in ["rn", "rz"] {

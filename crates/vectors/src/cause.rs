@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use roundonce::arith::{Flags, Underflow};
 use roundonce_deviate::cover::{Matcher, NanMatch, Preference, Search, cover};
-use roundonce_deviate::{Deviation, EvalModel, Scope, for_instructions};
+use roundonce_deviate::{Deviation, EvalModel, Plausibility, Scope, for_instructions};
 
 use crate::block::Vector;
 use crate::instruction::{Criterion, InstructionUnderTest};
@@ -304,6 +304,10 @@ struct Tallies<'a> {
 impl Matcher for Tallies<'_> {
     fn matches(&mut self, candidate: usize, elements: &[usize], _nan: NanMatch) -> Vec<bool> {
         elements.iter().map(|&at| self.tallies[at].0.binary_search(&candidate).is_ok()).collect()
+    }
+    /// Of one instruction, a mode that it may name is as plausible as anything.
+    fn plausibility(&self, _candidate: usize) -> Plausibility {
+        Plausibility::Uniform
     }
     fn weight(&self, element: usize) -> u64 {
         self.tallies[element].1.count

@@ -123,6 +123,32 @@ fn sums_are_read_as_numpy_writes_them() {
     assert!(answer.untried[0].starts_with("NumPy's own order was not tried"), "{answer:#?}");
 }
 
+/// Sums that nearly cancel show where f32 rounded: f64 is the only one that did not.
+#[test]
+fn halves_are_added_in_f64_too() {
+    let (m, k, n) = (12, 32, 12);
+    let half = |bits: &u64| convert(Layout::F32, Layout::F16, NEAREST, *bits);
+    let (mut a, mut b): (Vec<u64>, Vec<u64>) =
+        (numbers(21, m * k).iter().map(half).collect(), numbers(22, k * n).iter().map(half).collect());
+    for step in 0..15 {
+        (0..m).for_each(|row| a[row * k + step + 15] = a[row * k + step]);
+        (0..n).for_each(|column| b[(step + 15) * n + column] = b[step * n + column] ^ 0x8000);
+    }
+    // The last two are 2^-9 of the others.
+    b[30 * n..].iter_mut().for_each(|bits| *bits -= 9 << 10);
+    let wide = |bits| convert(Layout::F16, Layout::F64, NEAREST, bits);
+    let sum = |at| {
+        let terms = row_by_column(&a, &b, (k, n), at).map(|term| term.map(wide));
+        let sum = terms.fold(0, |sum, [a, b]| operation(Shape::MulAdd, Layout::F64, PLAIN, false, [a, b, sum]));
+        convert(Layout::F64, Layout::F16, NEAREST, sum)
+    };
+    let seen: Vec<u64> = (0..m * n).map(sum).collect();
+    let halves = |values: &[u64], shape: &[usize]| array(Format::F16, values, shape);
+    let names = [("a", halves(&a, &[m, k])), ("b", halves(&b, &[k, n]))];
+    let answer = ask("a @ b", &names, halves(&seen, &[m, n]));
+    all_found(&answer, r#"[{"kind":"wide-whole","what":"f64"}]"#);
+}
+
 /// What orders have in common for few terms is said of all of them.
 #[test]
 fn orders_that_are_one_are_named_together() {

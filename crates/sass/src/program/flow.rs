@@ -275,7 +275,10 @@ impl Flow<'_, '_> {
             match (end, self.body.guard) {
                 (None, _) => {
                     let text = &self.body.kernel.source_locs[loc as usize].text;
-                    let message = format!("`{}` at {:#06x} is not run", text.trim(), 8 * at);
+                    let mut message = format!("`{}` at {:#06x} is not run", text.trim(), 8 * at);
+                    if stack.len() >= DEEPEST {
+                        message += &format!(": {DEEPEST} regions and calls have been entered before it and not left");
+                    }
                     self.refuse(at, message);
                 }
                 (Some(End::None), _) => {}

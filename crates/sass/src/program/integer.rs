@@ -206,21 +206,23 @@ impl Body<'_> {
     }
 
     fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["shift", "x", "CC"])?;
+        inst.only(&["shift", "x", "CC", "half"])?;
         let operands = summands(inst);
         let d = self.target(&operands[0])?;
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
+        let has_halves = operands.iter().any(|operand| !operand.suffix.is_empty());
         if extended || writes {
-            return self.carried_sum_of_three(inst, d);
+            return if has_halves { None } else { self.carried_sum_of_three(inst, d) };
         }
         match inst.modifier("shift") {
             None => {
-                let (a, b, c) = (self.whole(&operands[1])?, self.whole(&operands[2])?, self.whole(&operands[3])?);
+                let [a, b, c] = [1, 2, 3].map(|at| self.half_or_whole(&operands[at]));
+                let (a, b, c) = (a?, b?, c?);
                 let first = self.int32(IntOp::Add, &[a, b]);
                 self.finish(integer(IntOp::Add, d, B32, &[first, c]));
             }
             // The sum of two, 33 bits, shifted right by 16.
-            Some(".RS") if operands.iter().all(|operand| !operand.negate) => {
+            Some(".RS") if !has_halves && operands.iter().all(|operand| !operand.negate) => {
                 let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
                 let (low, out) = (self.fresh(B32), self.fresh(Width::Pred));
                 self.emit(Op::Carry { d: low, out: Some(out), subtract: false, carry: Arg::ZERO, a, b });
@@ -232,6 +234,17 @@ impl Body<'_> {
             Some(_) => return None,
         }
         Some(())
+    }
+
+    /// A number of a sum of three, or a half of it without its sign. Source: what ptxas makes of `cvt.u32.u16` and `add`.
+    fn half_or_whole(&mut self, operand: &Operand) -> Option<Arg> {
+        let bits = self.bits(operand)?;
+        let bits = match operand.suffix {
+            "" => bits,
+            ".H0" | ".H1" => self.half(operand, bits, false),
+            _ => return None,
+        };
+        Some(self.signed_int(operand, bits))
     }
 
     /// With a carry out, of two numbers and 0 or 1, whose carry is one bit; or with a carry in. Source: ptxas's

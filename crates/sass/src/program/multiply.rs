@@ -9,7 +9,7 @@ const LOW: Arg = Arg::Imm(0xffff);
 
 impl Body<'_> {
     /// A half of a value, extended.
-    fn half(&mut self, operand: &Operand, whole: Arg, signed: bool) -> Arg {
+    pub(super) fn half(&mut self, operand: &Operand, whole: Arg, signed: bool) -> Arg {
         let place = Arg::Imm(if operand.suffix == ".H1" { 16 } else { 0 });
         if let Arg::Imm(bits) = whole {
             let half = (bits >> if operand.suffix == ".H1" { 16 } else { 0 }) as u16;

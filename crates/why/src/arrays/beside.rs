@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use roundonce_deviate::Plausibility;
 use roundonce_deviate::cover::{Group, Matcher, is_subset};
-use roundonce_deviate::{Plausibility, plausibility};
 
 use super::compare::Comparison;
 use super::evidence::{MAX_RESULTS, sample};
@@ -22,7 +22,8 @@ impl Comparison<'_> {
     /// compared.
     pub(super) fn add_what_fits(&mut self, group: &mut Group, further: Range<usize>) -> usize {
         let deviations = self.deviations;
-        let class = |at: usize| plausibility(&deviations[at]);
+        let classes: Vec<Plausibility> = (0..further.end).map(|at| self.plausibility(at)).collect();
+        let class = |at: usize| classes[at];
         let is_beside = |comparison: &Self, known: &[usize], at: usize| {
             let is_more = |&simpler: &usize| {
                 is_subset(&deviations[simpler], &deviations[at]) && comparison.is_refinement(simpler, at)

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use roundonce_arith::{Profile, Rounding};
 use roundonce_deviate::cover::{Group, Matcher, NanMatch};
-use roundonce_deviate::{Deviation, EvalModel, Typed};
+use roundonce_deviate::{Deviation, EvalModel, Plausibility, Typed, plausibility};
 use roundonce_isa::convert;
 
 use super::evaluate::{BLOCK, Runner};
@@ -265,6 +265,14 @@ impl Matcher for Comparison<'_> {
                 let results = self.results(candidate, elements);
                 elements.iter().zip(results).map(|(&at, bits)| judge.accepts(self.saw(at), bits)).collect()
             }
+        }
+    }
+
+    fn plausibility(&self, candidate: usize) -> Plausibility {
+        let deviations = &self.deviations[candidate];
+        match self.candidates {
+            Candidates::Sums(all) => all.plausibility(candidate, deviations),
+            Candidates::Evaluations(_) => plausibility(deviations),
         }
     }
 

@@ -1,5 +1,6 @@
 //! How much an array says for an evaluation: what matches is compared with what matches once the array is moved.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use roundonce_arith::Format;
@@ -15,6 +16,9 @@ use crate::search::place;
 const SAMPLE: [usize; 2] = [64, 1024];
 /// Results of candidates that are compared with the moved elements.
 pub(super) const MAX_RESULTS: usize = 2_000_000;
+
+/// Evaluations that match most of a sample, which are compared on all elements where the best one misses some.
+const NEAREST: usize = 4;
 
 /// Of so many elements that tell an evaluation from as written, one may contradict it.
 const EXCEPTIONS: f64 = 20.0;
@@ -38,8 +42,8 @@ pub(super) struct Evidence {
     pub(super) bits: f64,
     /// The chance that one of its elements matches by accident.
     chance: f64,
-    /// Whether any other evaluation misses at least twice as many elements.
-    is_alone: bool,
+    /// The other evaluations, those first that match most of a sample.
+    nearest: Vec<usize>,
 }
 
 /// A class of bits of a format.
@@ -51,11 +55,9 @@ struct Accidents {
     moved: usize,
     /// What half of the others match, which compute otherwise than the group.
     others: usize,
-    /// What the best of the others matches.
-    nearest: usize,
     sampled: usize,
-    /// What the group itself has.
-    own: usize,
+    /// The others, those first that match most.
+    nearest: Vec<usize>,
 }
 
 impl Comparison<'_> {
@@ -63,7 +65,7 @@ impl Comparison<'_> {
     /// if two groups are all there is; else it ends the cover, since the groups after it explain what it leaves.
     pub(super) fn graded(&mut self, cover: &Cover, candidates: usize) -> Graded {
         let are_two = cover.unexplained.is_empty() && cover.groups.len() <= 2;
-        let mut are_alone = Vec::new();
+        let mut nearest = Vec::new();
         let unexplained = cover.unexplained.clone();
         let mut graded = Graded { groups: Vec::new(), unexplained, is_contradicted: false, too_few: None };
         for (at, group) in cover.groups.iter().enumerate() {
@@ -73,8 +75,11 @@ impl Comparison<'_> {
                 .chain(&cover.unexplained)
                 .copied()
                 .collect();
-            let Evidence { bits, chance, is_alone } = self.evidence(group, &left, candidates);
-            are_alone.push(is_alone);
+            let evidence = self.evidence(group, &left, candidates);
+            let Evidence { bits, chance, .. } = evidence;
+            if at == 0 {
+                nearest = evidence.nearest;
+            }
             if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
                 let at_most = (chance * left.len() as f64).ceil() as usize;
                 graded.too_few = Some((group.clone(), at_most.min(left.len())));
@@ -94,7 +99,12 @@ impl Comparison<'_> {
             }
         }
         // What was found is one of many that are near to the true one, unless it is far better than the others.
-        if let (Some(false), false) = (are_alone.first(), graded.unexplained.is_empty()) {
+        let are_left =
+            !graded.unexplained.is_empty() || graded.groups.iter().skip(1).any(|(_, bits)| *bits < WEAK_BITS);
+        if let Some(first) = cover.groups.first()
+            && are_left
+            && !self.is_alone(first, &nearest)
+        {
             graded.groups.iter_mut().take(1).for_each(|(_, bits)| *bits = 0.0);
             graded.is_contradicted |= graded.groups.len() == 1;
         }
@@ -165,7 +175,7 @@ impl Comparison<'_> {
 
     /// The evidence of a group of some elements.
     pub(super) fn evidence(&mut self, group: &Group, of: &[usize], candidates: usize) -> Evidence {
-        let Accidents { moved, others, nearest, sampled, own } = self.accidents(group, of, candidates);
+        let Accidents { moved, others, sampled, nearest } = self.accidents(group, of, candidates);
         let mut chance = chance_of_a_match(moved, sampled);
         // Of a sum of several terms there are more evaluations than were tried: they match as often as those that were.
         if matches!(self.candidates, Candidates::Evaluations(_)) && terms_of(&self.question.expr) > 2 {
@@ -173,7 +183,22 @@ impl Comparison<'_> {
         }
         let bits = bits_of_evidence(group.elements.len(), of.len(), chance) * self.distinct_share(of);
         let bits = (bits - self.bits_of_choice(group.candidates[0])).max(0.0);
-        Evidence { bits, chance, is_alone: 2 * (sampled - own) <= sampled - nearest }
+        Evidence { bits, chance, nearest }
+    }
+
+    /// Whether the best ones of others miss at least twice as many of all elements as a group. Those that give all that the
+    /// group gives, or flush in another way alone, are no others.
+    fn is_alone(&mut self, group: &Group, others: &[usize]) -> bool {
+        let deviations = self.deviations;
+        let kind = of_one_kind(&deviations[group.candidates[0]]);
+        let missed = self.compared - group.elements.len();
+        let all: Vec<usize> = (0..self.compared).collect();
+        let others = others.iter().filter(|&&other| of_one_kind(&deviations[other]) != kind).take(NEAREST);
+        others.copied().all(|other| {
+            let matches = self.matches(other, &all, group.nan);
+            let misses = matches.iter().filter(|matches| !**matches).count();
+            misses >= 2 * missed || group.elements.iter().all(|&element| matches[element])
+        })
     }
 
     /// The bits of evidence that the choice of an order takes: one of many matches by accident as often as they are many.
@@ -212,7 +237,7 @@ impl Comparison<'_> {
         let mut moved = 0;
         // The most that candidates match which differ in how they flush or choose NaNs alone; none, if one matches the same.
         let mut unmoved: HashMap<Vec<&Deviation>, Option<usize>> = HashMap::new();
-        let mut nearest = 0;
+        let mut nearest = Vec::new();
         self.expect(&(0..candidates).collect::<Vec<usize>>(), &sample);
         for candidate in 0..candidates {
             let mut matched = [0; 2 * FARTHEST as usize + 1];
@@ -233,18 +258,20 @@ impl Comparison<'_> {
             if as_seen == own {
                 *known = None;
             } else {
-                nearest = nearest.max(count);
                 *known = known.map(|most| most.max(count));
             }
+            if !group.candidates.contains(&candidate) {
+                nearest.push((count, candidate));
+            }
         }
+        nearest.sort_by_key(|&(count, _)| Reverse(count));
         let mut others: Vec<usize> = unmoved.into_values().flatten().collect();
         others.sort_unstable();
         Accidents {
             moved,
             others: others.get(others.len() / 2).copied().unwrap_or(0),
-            nearest,
             sampled: sample.len(),
-            own: own.iter().filter(|matches| **matches).count(),
+            nearest: nearest.into_iter().map(|(_, candidate)| candidate).collect(),
         }
     }
 }

@@ -28,7 +28,7 @@ use std::collections::HashSet;
 
 use roundonce_arith::{Elements, Format, Profile};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
-use roundonce_deviate::{Deviation, Plausibility, plausibility};
+use roundonce_deviate::{Deviation, Plausibility};
 use serde::Serialize;
 
 pub use column::{Bits, Column};
@@ -507,8 +507,8 @@ impl Comparison<'_> {
             deviations[candidate].iter().cloned().chain(nan).collect::<Vec<Deviation>>()
         };
         let simplest = group.candidates[0];
-        let class = |candidate: usize| plausibility(&deviations[candidate]);
-        let is_alike = |&&other: &&usize| self.question.reduction.is_some() || class(other) <= class(simplest);
+        let class = self.plausibility(simplest);
+        let is_alike = |&&other: &&usize| self.question.reduction.is_some() || self.plausibility(other) <= class;
         let (others, less): (Vec<usize>, Vec<usize>) = group.candidates[1..].iter().partition(is_alike);
         let by = match self.candidates {
             Candidates::Sums(all) => all.by(simplest).map(str::to_owned),
@@ -530,7 +530,7 @@ impl Comparison<'_> {
             evidence: deciding.filter(|_| is_whole).map_or(of_deciding, |deciding| of_deciding.min(deciding as f64)),
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
-            plausibility: class(simplest),
+            plausibility: class,
             by,
             alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
             less_plausible: less.first().map(|&other| describe(&with_nan(other))),

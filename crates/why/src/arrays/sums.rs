@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Element, Elements, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, FactorRounding, Products, Tf32Rounding, plausibility};
+use roundonce_deviate::{Deviation, FactorRounding, Plausibility, Products, Tf32Rounding, plausibility};
 use roundonce_functions::{Function, approximate};
 use roundonce_isa::convert;
 
@@ -91,6 +91,11 @@ impl Setting {
         }
     }
 
+    /// Whether 16-bit terms are added in f64: what a reference does, and hardly any machine.
+    fn is_reference(&self, own: Format) -> bool {
+        own.width() == 16 && self.working(own) == Format::F64
+    }
+
     /// Whether all is computed in the wider format, products and what stands around the sum too.
     const fn is_all_wide(&self) -> bool {
         matches!(self.precision, Precision::Whole(_) | Precision::Result(_))
@@ -140,21 +145,21 @@ fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Set
         Setting { is_fused: false, precision: Precision::Own, is_flushed: false, factors: None, by_reciprocal: false };
     let has_product = reduction.product.is_some();
     let is_value = matches!(reduction.operands[0].expr, Expr::Value(..)) && reduction.operands.len() == 1;
-    let wide = match own {
-        Format::F16 | Format::BF16 => Some(Format::F32),
-        Format::F32 => Some(Format::F64),
-        _ => None,
+    let wider: &[Format] = match own {
+        Format::F16 | Format::BF16 => &[Format::F32, Format::F64],
+        Format::F32 => &[Format::F64],
+        _ => &[],
     };
     let mut all = vec![plain];
     all.extend(has_product.then_some(Setting { is_fused: true, ..plain }));
-    if let Some(wide) = wide {
+    for &wide in wider {
         all.push(Setting { precision: Precision::Whole(wide), ..plain });
         let is_kept = seen.width() > question.format().width();
         all.extend(is_kept.then_some(Setting { precision: Precision::Result(wide), ..plain }));
         all.extend((!is_value).then_some(Setting { precision: Precision::Sum(wide), ..plain }));
-        let is_half = own != Format::F32;
+        // A product and a sum of f32 are the same rounded from f64, and of 16 bits rounded from f32.
         let each = Setting { is_fused: true, precision: Precision::Each(wide), ..plain };
-        all.extend((has_product && is_half).then_some(each));
+        all.extend((has_product && wide == Format::F32).then_some(each));
     }
     if has_product && own == Format::F32 {
         let rounded = |how| Setting { factors: Some(how), ..plain };
@@ -239,6 +244,10 @@ impl<'a> Sums<'a> {
                 if let Some((unit, _)) = it.schedule.tensor() {
                     return setting.is_of(unit, reduction.format());
                 }
+                // f64 holds sums of 16-bit numbers exactly or nearly so, in whatever order.
+                if setting.is_reference(reduction.format()) {
+                    return row == 0;
+                }
                 // Nothing is compensated in f64, which needs it less.
                 let is_double = setting.precision != Precision::Own && setting.working(Format::F32) == Format::F64;
                 let is_compensated = matches!(it.schedule, Schedule::Compensated(_));
@@ -250,7 +259,7 @@ impl<'a> Sums<'a> {
         let mut sums = Sums { question, reduction, profile, rows, same_as, settings, evaluations };
         let deviations: Vec<Vec<Deviation>> = (0..sums.len()).map(|at| sums.deviations(at)).collect();
         let mut order: Vec<usize> = (0..sums.len()).collect();
-        order.sort_by_key(|&at| plausibility(&deviations[at]));
+        order.sort_by_key(|&at| sums.plausibility(at, &deviations[at]));
         sums.evaluations = order.into_iter().map(|at| sums.evaluations[at]).collect();
         sums
     }
@@ -278,6 +287,12 @@ impl<'a> Sums<'a> {
         let deviation = if schedule.tensor().is_some() { Deviation::TensorCores } else { Deviation::Order };
         all.extend(name.clone().map(deviation));
         all
+    }
+
+    /// How plausible an evaluation with these deviations is.
+    pub(super) fn plausibility(&self, evaluation: usize, deviations: &[Deviation]) -> Plausibility {
+        let setting = &self.settings[self.evaluations[evaluation].setting];
+        if setting.is_reference(self.reduction.format()) { Plausibility::Unusual } else { plausibility(deviations) }
     }
 
     /// The place of an evaluation's order.

@@ -80,13 +80,33 @@ impl Body<'_> {
     }
 
     fn integer_to_float(&mut self, bits: u32, signed: bool, format: Format, how: How, a: Operand) -> Result<(Id, Ty)> {
-        let ty = Ty::of_format(format).ok_or("an integer made a float of this format")?;
         let value = self.read_integer(bits, signed, a);
-        self.mode(ty);
-        let converted = self.emit(ty, if signed { "OpConvertSToF" } else { "OpConvertUToF" }, &[value]);
-        self.round_as(converted, ty, how.rounding);
+        let opcode = if signed { "OpConvertSToF" } else { "OpConvertUToF" };
         let clamp = if how.saturate { Clamp::Unit } else { Clamp::None };
+        let Some(ty) = Ty::of_format(format) else {
+            self.mode(Ty::F64);
+            let mut wide = self.emit(Ty::F64, opcode, &[value]);
+            if bits == 64 {
+                wide = self.to_odd(wide, value, signed);
+            }
+            let (half, ty) = self.narrowed(wide, format, how.rounding, false)?;
+            return Ok((self.clamped_bits(clamp, half), ty));
+        };
+        self.mode(ty);
+        let converted = self.emit(ty, opcode, &[value]);
+        self.round_as(converted, ty, how.rounding);
         Ok((self.clamped(clamp, converted, ty), ty))
+    }
+
+    /// The f64 that a 64-bit integer becomes, rounded to odd: what is rounded to fewer bits then is rounded once.
+    fn to_odd(&mut self, converted: Id, value: Id, signed: bool) -> Id {
+        self.round_as(converted, Ty::F64, Rounding::TowardZero);
+        let back = self.emit(Ty::U64, if signed { "OpConvertFToS" } else { "OpConvertFToU" }, &[converted]);
+        let is_inexact = self.emit(Ty::Bool, "OpINotEqual", &[back, value]);
+        let bits = self.bitcast(converted, Ty::F64, Ty::U64);
+        let odd = self.emit(Ty::U64, "OpBitwiseOr", &[bits, Id::constant(Ty::U64, 1)]);
+        let bits = self.select(Ty::U64, is_inexact, odd, bits);
+        self.bitcast(bits, Ty::U64, Ty::F64)
     }
 
     /// Clamped to the type's range; a NaN gives 0, but from f64 or to 64 bits the sign bit alone.
@@ -194,14 +214,7 @@ impl Body<'_> {
         } else {
             self.upper_half(bits, how.rounding)
         };
-        if clamp == Clamp::None {
-            return Ok((half, Ty::U16));
-        }
-        let wide = self.widened_bf16(half);
-        let clamped = self.clamped(clamp, wide, Ty::F32);
-        let bits = self.bitcast(clamped, Ty::F32, Ty::U32);
-        let shifted = self.emit(Ty::U32, "OpShiftRightLogical", &[bits, Id::constant(Ty::U32, 16)]);
-        Ok((self.resize(shifted, Ty::U32, Ty::U16), Ty::U16))
+        Ok((self.clamped_bits(clamp, half), Ty::U16))
     }
 
     /// A value whose NaN is one that arithmetic gives.

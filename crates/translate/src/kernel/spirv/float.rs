@@ -21,7 +21,7 @@ impl Body<'_> {
             _ => self.expanded(operation, args)?,
         };
         let Some(float) = Ty::of_format(operation.format) else {
-            return Ok((self.clamped_bits(operation, value), ty));
+            return Ok((self.clamped_bits(operation.clamp, value), ty));
         };
         Ok((self.clamped(operation.clamp, value, float), ty))
     }
@@ -96,8 +96,7 @@ impl Body<'_> {
         match Ty::of_format(from) {
             Some(ty) if ty == to => Ok(self.read_as(arg, ty)),
             Some(ty) => {
-                let value = self.read_as(arg, ty);
-                self.mode(ty);
+                let value = self.operand(arg, ty, false)?;
                 Ok(self.emit(to, "OpFConvert", &[value]))
             }
             None if from == Format::BF16 && to == Ty::F32 => {
@@ -148,12 +147,12 @@ impl Body<'_> {
     }
 
     /// The same of bf16's bits.
-    fn clamped_bits(&mut self, operation: &Operation, bits: Id) -> Id {
-        if operation.clamp == Clamp::None {
+    pub(super) fn clamped_bits(&mut self, clamp: Clamp, bits: Id) -> Id {
+        if clamp == Clamp::None {
             return bits;
         }
         let value = self.widened_bf16(bits);
-        let clamped = self.clamped(operation.clamp, value, Ty::F32);
+        let clamped = self.clamped(clamp, value, Ty::F32);
         let wide = self.bitcast(clamped, Ty::F32, Ty::U32);
         let shifted = self.emit(Ty::U32, "OpShiftRightLogical", &[wide, Id::constant(Ty::U32, 16)]);
         self.resize(shifted, Ty::U32, Ty::U16)

@@ -275,8 +275,8 @@ fn want(op: &Op, wants: &mut [Wants; 3]) {
             subnormals(operation.format, operation.flush);
             for at in 0..operation.op.arity() {
                 let format = operation.operand_format(at);
-                // What is widened to f32 is flushed, or not, as an f32.
-                if operation.operand_formats.is_some() || (format != operation.format && format != Format::F16) {
+                // What is widened to f32 is flushed, or not, as an f32: of an f16 no subnormal is one there.
+                if operation.operand_formats.is_some() || format != operation.format {
                     subnormals(format, operation.flush && format == Format::F32);
                 }
             }
