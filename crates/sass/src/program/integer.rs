@@ -210,7 +210,7 @@ impl Body<'_> {
         let operands = summands(inst);
         let d = self.target(&operands[0])?;
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
-        let has_halves = operands.iter().any(|operand| !operand.suffix.is_empty());
+        let has_halves = operands[1..].iter().any(|operand| !operand.suffix.is_empty());
         if extended || writes {
             return if has_halves { None } else { self.carried_sum_of_three(inst, d) };
         }
