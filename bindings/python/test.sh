@@ -14,7 +14,7 @@ if [ "${1:-}" = --ray ]; then
 elif [ "${1:-}" = --torch ]; then
     shift
     extras=test,torch
-    tests=(bindings/python/tests/test_torch.py)
+    tests=(bindings/python/tests/test_torch.py bindings/python/tests/test_torch_compare.py)
 fi
 python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check "./bindings/python[$extras]"

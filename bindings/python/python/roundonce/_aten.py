@@ -222,15 +222,17 @@ def spelled(function: Any) -> str:
 
 
 def array_of(value: Any) -> np.ndarray:
-    """A tensor as NumPy has it; of bfloat16 by ml_dtypes."""
+    """A tensor as NumPy has it; of bfloat16 and the floats of 8 bits by ml_dtypes."""
     tensor = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    if tensor.dtype != torch.bfloat16:
+    name = str(tensor.dtype).replace("torch.", "")
+    if not name.startswith(("bfloat16", "float8")):
         return tensor.numpy()
     try:
         import ml_dtypes
     except ImportError as error:
-        raise ImportError("arrays of bfloat16 want ml_dtypes: pip install ml_dtypes") from error
-    return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        raise ImportError(f"arrays of {name} want ml_dtypes: pip install ml_dtypes") from error
+    bits = tensor.view(torch.int16 if name == "bfloat16" else torch.uint8)
+    return bits.numpy().view(getattr(ml_dtypes, name))
 
 
 class Tracer:
