@@ -276,11 +276,11 @@ def test_what_is_compiled_may_round_once_where_the_library_does_not():
 
 
 def test_without_a_compiler(monkeypatch):
-    def compile(function):
+    def compile(function, **options):
         raise RuntimeError("InvalidCxxCompiler: No working C++ compiler found\nmore")
 
     monkeypatch.setattr(torch, "compile", compile)
-    monkeypatch.setattr(roundonce.torch, "_is_there", lambda device: device == "cpu")
+    monkeypatch.setattr(roundonce.torch, "is_there", lambda device: device == "cpu")
     compared = roundonce.torch.compare(model, A, B)
     assert compared.sides == ("cpu", "cpu in float64")
     assert compared.notes[1] == "torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found"

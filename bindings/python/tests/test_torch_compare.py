@@ -3,12 +3,14 @@
 `test.sh --torch` installs what this wants. Exact fractions are the judge of rounding.
 """
 
+import re
 
 import numpy as np
 import pytest
 import roundonce
 
 torch = pytest.importorskip("torch", reason="torch is not installed, which is large: test.sh --torch")
+import roundonce._runs as runs  # noqa: E402
 import roundonce.torch  # noqa: E402
 
 RANDOM = np.random.default_rng(5)
@@ -34,3 +36,185 @@ def test_floats_of_8_bits():
     assert compared.equal and not compared.own and compared.operations == 2
     narrow = compare(lambda x: x.to(torch.float8_e5m2), X, devices=("cpu", "cpu"))
     assert narrow.equal and roundonce.torch.array_of(X.to(torch.float8_e5m2)).dtype.name == "float8_e5m2"
+
+
+class Counts(torch.nn.Module):
+    """Writes into a tensor, gives itself a new one, and counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(256))
+        self.register_buffer("scale", torch.zeros(()))
+        self.count = 0
+        self.seen = []
+
+    def forward(self, x):
+        self.mean.mul_(0.5).add_(x)
+        self.scale = self.scale + 1
+        self.count += 1
+        self.seen.append(x)
+        return self.mean * self.scale
+
+    def is_new(self):
+        return not self.mean.any() and not self.scale and not self.count and not self.seen
+
+
+COUNTS = Counts()
+
+
+def held(module):
+    """A module as the function, as what one holds or names, and as a method."""
+    return [module, lambda x: module(x), lambda x: COUNTS(x), module.forward]
+
+
+def explained(report):
+    return all(answer.data["seen"][0]["unexplained"] == 0 for answer in report.answers.values())
+
+
+@pytest.mark.parametrize("way", range(4))
+def test_every_run_starts_from_the_same_state(way):
+    module = Counts()
+    function = held(module)[way]
+    for compared in (compare(function, X, devices=("cpu", "cpu")), compare(function, X, devices=FLOAT64)):
+        assert compared.equal and module.is_new() and COUNTS.is_new()
+    if way < 2:
+        assert compiled(function, X).equal and module.is_new()
+
+
+def test_why_and_trace_leave_a_module_as_it_was():
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("n", torch.zeros(()))
+            self.count = 0
+
+        def forward(self, x):
+            self.n += 1
+            self.count += 1
+            return x * self.n
+
+    module = Scale()
+    assert roundonce.trace(module, X).text() == "t1 = n + 1.0f; x * t1" and module.n == module.count == 0
+    for function in (module, lambda x: module(x)):
+        assert explained(roundonce.why(function, X)) and module.n == module.count == 0
+    norm = torch.nn.BatchNorm1d(4)
+    with pytest.raises(roundonce.Untraceable, match="native_batch_norm"):
+        roundonce.trace(norm, X.reshape(64, 4))
+    assert norm.num_batches_tracked == 0 and not norm.running_mean.any()
+    twice = compare(lambda x: norm(norm(x)), X.reshape(64, 4), devices=("cpu", "cpu"))
+    assert twice.equal and not twice.own and norm.num_batches_tracked == 0
+
+
+def test_tensors_of_a_closure_are_left_as_they_were():
+    total, generator = torch.zeros(256), torch.Generator().manual_seed(3)
+    state = generator.get_state()
+
+    def function(x):
+        total.add_(x * 3)
+        return total + torch.rand(256, generator=generator)
+
+    assert compare(function, X, devices=FLOAT64).operations == 4
+    assert not total.any() and torch.equal(generator.get_state(), state)
+
+
+@pytest.mark.parametrize("devices", [("cpu", "cpu"), FLOAT64, COMPILE])
+def test_random_numbers_are_the_same_ones(devices):
+    def function(x):
+        return torch.maximum(x, torch.rand(256)), torch.maximum(x, torch.rand_like(x)), torch.nn.functional.dropout(x, 0.5)
+
+    torch.manual_seed(1)
+    want = torch.rand(1)
+    torch.manual_seed(1)
+    compared = compiled(function, X) if devices == COMPILE else compare(function, X, devices=devices)
+    assert compared.equal and compared.first is None and not compared.own
+    assert torch.equal(torch.rand(1), want)
+
+
+def test_weights_of_a_closure():
+    weights = torch.from_numpy(RANDOM.standard_normal((256, 3)).astype(np.float32))
+    compared = compare(lambda x: x @ weights, X, devices=FLOAT64)
+    assert not compared.uncompared and compared.first is not None and weights.dtype == torch.float32
+
+    def made(x):
+        sums = torch.zeros(256)
+        sums.add_(x)
+        sums[:2] = x[:2]
+        return sums * torch.ones(256)
+
+    assert compare(made, X, devices=FLOAT64).equal
+
+
+def test_gradients_within_the_function():
+    weights = torch.ones(256, requires_grad=True)
+
+    def gradients(x):
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad((x * weights * 0.5).sum(), (x, weights))
+
+    for devices in (FLOAT64, ("cpu", "cpu")):
+        assert compare(gradients, X, devices=devices).equal and weights.grad is None
+    of_input = compare(lambda x: torch.autograd.grad((x * x).sum(), x), X.clone().requires_grad_(), devices=FLOAT64)
+    assert of_input.equal
+
+
+def test_a_tensor_is_kept_once():
+    weights = torch.from_numpy(RANDOM.standard_normal((256, 256)).astype(np.float32)) / 16
+
+    def function(x, w):
+        for _ in range(50):
+            x = torch.tanh(x @ w)
+        return x
+
+    _, calls = runs.recorded(function, runs.Device("cpu"), [X[None], weights], {})
+    kept = [tensor for call in calls for tensor in [*runs.tensors_of(call.given), *call.gave]]
+    memories = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in kept}
+    assert len(calls) == 100 and sum(memories.values()) < 2 * weights.nbytes
+
+
+def test_what_is_kept_stays_as_it_was():
+    def function(x):
+        view = x[:3]
+        x.add_(1)
+        view.mul_(2)
+        return x
+
+    _, calls = runs.recorded(function, runs.Device("cpu"), [X.clone()], {})
+    assert torch.equal(calls[0].gave[0], X[:3]) and torch.equal(calls[1].given[0][0], X)
+    assert torch.equal(calls[1].gave[0], X + 1) and torch.equal(calls[2].given[0][0], X[:3] + 1)
+
+
+def test_numbers_and_arrays_are_results():
+    exp = torch.exp(X)
+    exact = np.exp(X.double().numpy()).astype(np.float32)
+    count = int((exp.numpy().view(np.uint32) != exact.view(np.uint32)).sum())
+    arrays = compare(lambda x: torch.exp(x).numpy(), X, devices=FLOAT64)
+    assert (arrays.results[0].count if arrays.results else 0) == count
+    numbers = compare(lambda x: torch.exp(x).tolist(), X, devices=FLOAT64)
+    assert len(numbers.results) == count and numbers.equal == (count == 0)
+    assert all(found.bits[0].startswith("0x") and len(found.bits[0]) == 10 for found in numbers.results)
+    assert compare(lambda x: (x * 0.25).sum().item(), torch.ones(64), devices=FLOAT64).equal
+    assert not compare(lambda x: ((x + 2.0**-30) - 1).max().item(), torch.ones(64), devices=FLOAT64).equal
+
+
+@pytest.mark.parametrize(
+    "function, sentence",
+    [
+        (lambda x: [x * 2] * (2 if x.dtype == torch.float32 else 1), "<lambda> returns 2 values on one side, 1 on the other"),
+        (lambda x: (x, object()), r"<lambda>\[1\] is of type object: expected tensors, arrays and numbers"),
+        (lambda x: x[(x + 2.0**-30) - x != 0], r"one side gives float32 of shape .*, the other float32 of \(256,\)"),
+        (lambda x: x.view(torch.int32), r"one side gives int32 of shape \(256,\), the other int32 of \(512,\)"),
+        (lambda x: x.view(torch.int32) + torch.zeros(256, dtype=torch.int32), "it does not run on the other side: The size"),
+    ],
+)
+def test_results_that_cannot_be_compared(function, sentence):
+    compared = compare(function, X + 1000 * X.sign(), devices=FLOAT64)
+    assert not compared.equal and len(compared.uncompared) == 1
+    assert "same bits" not in str(compared) and compared.uncompared[0] in str(compared)
+    assert compared.as_dict()["uncompared"] == compared.uncompared
+    assert re.search(sentence, compared.uncompared[0])
+
+
+def test_nothing_is_no_result():
+    with pytest.raises(ValueError, match="returns nothing"):
+        compare(lambda x: None, X, devices=FLOAT64)
+    assert compare(lambda x: (x, None, "text"), X, devices=FLOAT64).equal

@@ -129,6 +129,8 @@ class Comparison:
     """What was compared with what."""
     results: List[Difference]
     """The results that differ."""
+    uncompared: List[str] = field(default_factory=list)
+    """The results that could not be compared, and why: they have other shapes, say."""
     first: Optional[Difference] = None
     """The first operation that gives another value."""
     own: List[Difference] = field(default_factory=list)
@@ -144,7 +146,7 @@ class Comparison:
     @property
     def equal(self) -> bool:
         """Whether all results have the same bits."""
-        return not self.results
+        return not self.results and not self.uncompared
 
     def explain(self, make: Callable[[], Tuple[Trace, Node]], seen: Sequence[np.ndarray], toolchain: str) -> None:
         """Asks `why` about what the two sides gave for a value of a trace; what stands against it is a note."""
@@ -164,12 +166,12 @@ class Comparison:
             named = {first: seen[0], second if second != first else f"{second} again": seen[1]}
             answer = ask(trace, node, named, {"toolchain": toolchain}, chosen)
             self.why = FunctionReport(trace, {node.name: answer})
-        except (Untraceable, Error, ValueError, ImportError) as error:
+        except (Untraceable, Error, ValueError, RuntimeError, ImportError) as error:
             self.notes.append(f"why is not known: {error}")
 
     def __str__(self) -> str:
         lines = [f"{self.function}: {self.sides[0]} against {self.sides[1]}"]
-        lines += [f"  {result}" for result in self.results] or ["  all results have the same bits"]
+        lines += [f"  {result}" for result in [*self.results, *self.uncompared]] or ["  all results have the same bits"]
         if self.first:
             lines += ["first differing operation", f"  {self.first}"]
         if self.own_means:
@@ -189,6 +191,7 @@ class Comparison:
             "sides": list(self.sides),
             "equal": self.equal,
             "results": [result.as_dict() for result in self.results],
+            "uncompared": self.uncompared,
             "first": self.first.as_dict() if self.first else None,
             "own": [own.as_dict() for own in self.own],
             "own_means": self.own_means,

@@ -24,7 +24,7 @@ MOST_TEXT = 20_000
 BOOL = "bool"
 """The format of a comparison, which is 1 or 0."""
 
-_LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "roundonce"}
+LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "roundonce"}
 
 _RESERVED = {"const", "let", "var", "auto", "local", "return", "volatile", "constexpr", "static"} | {
     *("float", "half", "double", "bfloat16", "int", "long", "f16", "bf16", "f32", "f64", "i32", "i64"),
@@ -74,7 +74,7 @@ def caller() -> Optional[Place]:
     frame = sys._getframe(1)
     while frame is not None:
         module = str(frame.f_globals.get("__name__", "")).split(".")[0]
-        if module not in _LIBRARIES and not frame.f_code.co_filename.startswith("<frozen"):
+        if module not in LIBRARIES and not frame.f_code.co_filename.startswith("<frozen"):
             return Place(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return None
