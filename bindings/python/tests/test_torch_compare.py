@@ -5,6 +5,7 @@
 
 import re
 
+import judge
 import numpy as np
 import pytest
 import roundonce
@@ -218,3 +219,46 @@ def test_nothing_is_no_result():
     with pytest.raises(ValueError, match="returns nothing"):
         compare(lambda x: None, X, devices=FLOAT64)
     assert compare(lambda x: (x, None, "text"), X, devices=FLOAT64).equal
+
+
+def test_a_number_has_the_type_that_torch_gives_it():
+    assert np.array_equal(
+        judge.fused(X, np.full(256, 0.1, np.float32), np.full(256, -0.0, np.float32)), (X * 0.1).numpy().view(np.uint32)
+    )
+    compared = compare(lambda x: x * 0.1, X, devices=FLOAT64)
+    assert compared.equal and not compared.own
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + 0.3,
+        lambda x: 0.3 - x,
+        lambda x: x * 0.3,
+        lambda x: x / 0.7,
+        lambda x: x + 16777217,
+        lambda x: x * torch.tensor(0.3),
+        lambda x: x + torch.tensor(0.3, dtype=torch.float64),
+        lambda x: x.clone().mul_(0.3).add_(0.1),
+        lambda x: (x < 0.3) * x,
+        lambda x: torch.nn.functional.leaky_relu(x, 0.3),
+    ],
+)
+def test_numbers_beside_any_type(dtype, function):
+    x = X.to(dtype)
+    x[:9] = 0.3
+    if dtype == torch.float16 and function(torch.ones(1)) > 60000:
+        pytest.skip("the number is too large for float16")
+    compared = compare(function, x, devices=FLOAT64)
+    assert not compared.own and compared.operations
+
+
+def test_what_float64_gives_is_rounded_once():
+    """To bfloat16 by way of float32 this would be 1."""
+    own = torch.ones(1, dtype=torch.bfloat16)
+    other = torch.tensor([1 + 2.0**-8 + 2.0**-40], dtype=torch.float64)
+    assert float(runs.in_type_of(own, other)[0]) == 1 + 2.0**-7
+    for value in (np.nan, np.inf, 1e300, -1.5, 0.0, 2.0**-140, 1 + 2.0**-8):
+        got = runs.in_type_of(own, torch.tensor([value], dtype=torch.float64)).astype(np.float32)
+        assert np.array_equal(got, torch.tensor([value]).bfloat16().float().numpy(), equal_nan=True)

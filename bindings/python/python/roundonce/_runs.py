@@ -185,6 +185,12 @@ class Float64:
 
 Side = Union[Device, Float64]
 
+_IN_OWN_TYPE = {"add", "sub", "rsub", "eq", "ne", "lt", "le", "gt", "ge", "fmod", "remainder"}
+"""Operations whose kernels on a CPU take a number in the type of float16 or bfloat16 beside it; others take a float32."""
+
+_NUMBERS = ("number", "Tensor", "Optional[number]", "Optional[Tensor]")
+"""Types of arguments that are numbers, as a schema has them, or may be."""
+
 _RANDOM = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal", "bernoulli"} | {
     *("multinomial", "poisson", "uniform", "random", "exponential", "log_normal", "cauchy", "geometric"),
 }
@@ -235,9 +241,20 @@ class Call:
 
     def again(self, side: Side) -> List[torch.Tensor]:
         """What it gives on another side, from the same inputs."""
-        args, kwargs = tree_map(side.move, self.given)
+        args, kwargs = tree_map(side.move, self.rounded(self.given, side))
         with torch.no_grad():
             return tensors_of(self.function(*args, **kwargs))
+
+    def rounded(self, given: Any, side: Side) -> Any:
+        """Arguments on a side, with numbers as they were here: in float64 a number beside float32 is a float32 as well."""
+        type_ = _number_type(self.function, tree_leaves(self.given)) if isinstance(side, Float64) else None
+        if type_ is None:
+            return given
+        kinds = [(argument.name, str(argument.type) in _NUMBERS) for argument in self.function._schema.arguments]
+        (own, own_named), (args, named) = self.given, given
+        args = [_in_type(*pair, type_) if is_number else pair[1] for (_, is_number), pair in zip(kinds, zip(own, args))]
+        by_name = {name: _in_type(own_named.get(name), value, type_) for name, value in named.items() if dict(kinds)[name]}
+        return args, {**named, **by_name}
 
     def differs(self, others: Sequence[torch.Tensor], nan_bits: bool) -> Optional[Difference]:
         """How its first output that differs does, from what another side gave; TypeError if their shapes do."""
@@ -254,9 +271,48 @@ def _word(function: Any) -> str:
     return schema.name.split("::")[1].rstrip("_") if schema else ""
 
 
+def _number_type(function: Any, leaves: Sequence[Any]) -> Optional[torch.dtype]:
+    """The type in which an operation takes numbers beside its tensors."""
+    tensors = [value for value in leaves if isinstance(value, torch.Tensor) and value.is_floating_point()]
+    types_ = [value.dtype for value in tensors if value.dim()] or [value.dtype for value in tensors]
+    if not types_:
+        return None
+    try:
+        type_ = functools.reduce(torch.promote_types, types_)
+    except RuntimeError:  # The types of 8 bits have none in common with others.
+        return None
+    return torch.float32 if type_.itemsize < 4 and _word(function) not in _IN_OWN_TYPE else type_
+
+
+def _in_type(own: Any, value: Any, type_: torch.dtype) -> Any:
+    """A number, or a tensor that counts as one, as an operation takes it."""
+    if isinstance(own, torch.Tensor):
+        is_number = own.dim() == 0 and own.is_floating_point() and own.dtype.itemsize > type_.itemsize
+        return value.to(type_).double() if is_number else value
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return value
+    rounded = torch.tensor(value).to(type_).item() if isinstance(value, int) else _number(value).to(type_).item()
+    return value if rounded == value else rounded
+
+
+def _number(value: float) -> torch.Tensor:
+    return torch.tensor(value, dtype=torch.float64)
+
+
 def in_type_of(own: torch.Tensor, other: torch.Tensor) -> np.ndarray:
-    """What another side gave, in the type here."""
+    """What another side gave, rounded once to the type here."""
+    if other.dtype == torch.float64 and own.is_floating_point() and own.dtype.itemsize < 4:
+        other = _to_odd(other)
     return array_of(other.to(own.dtype))
+
+
+def _to_odd(tensor: torch.Tensor) -> torch.Tensor:
+    """float64 in float32, the last bit set where it is not exact: torch narrows further by way of float32."""
+    exact = array_of(tensor)
+    with np.errstate(over="ignore"):
+        near = exact.astype(np.float32)
+    bits = near.view(np.uint32) - (np.abs(near) > np.abs(exact))
+    return torch.from_numpy((bits | ((near != exact) & ~np.isnan(exact))).astype(np.uint32).view(np.float32))
 
 
 def array_of(value: Any) -> np.ndarray:
@@ -269,8 +325,8 @@ def tensors_of(value: Any) -> List[torch.Tensor]:
 
 
 class _Recording(TorchDispatchMode):
-    """Keeps each operation that runs on a side. Tensors from elsewhere, as of a closure, are moved there; random
-    numbers are those of a run `beside` it, as long as that has the same operations."""
+    """Keeps each operation that runs on a side. Tensors from elsewhere, as of a closure, are moved there; numbers and
+    random numbers are those of a run `beside` it, as long as that has the same operations."""
 
     def __init__(self, side: Side, beside: Sequence[Call]) -> None:
         super().__init__()
@@ -287,6 +343,8 @@ class _Recording(TorchDispatchMode):
         own = self._beside[len(self.calls)] if len(self.calls) < len(self._beside) else None
         if own is None or own.function is not function:
             own, self._beside = None, ()
+        if own:
+            given = own.rounded(given, self._side)
         kept = tree_map(self._keep, given)
         for tensor in _written(function, *given):
             self.written(tensor)

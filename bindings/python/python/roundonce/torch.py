@@ -120,7 +120,7 @@ def compare(
 
     The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
     values cannot be seen: there the operations are compared with themselves in float64; or ``"float64"``, the same
-    operations in float64, rounded to the type of each. Where a device is missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so.
+    operations in float64, rounded to the type of each. A number beside a tensor has there the type that torch gives it here. Where a device is missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so.
 
     Each run starts from the same state and draws the same random numbers of torch. Modules, the tensors that the function
     holds and the random numbers are left as they were. Gradients are on if they are where this is called. Results are
