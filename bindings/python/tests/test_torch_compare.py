@@ -262,3 +262,22 @@ def test_what_float64_gives_is_rounded_once():
     for value in (np.nan, np.inf, 1e300, -1.5, 0.0, 2.0**-140, 1 + 2.0**-8):
         got = runs.in_type_of(own, torch.tensor([value], dtype=torch.float64)).astype(np.float32)
         assert np.array_equal(got, torch.tensor([value]).bfloat16().float().numpy(), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "devices, error, sentence",
+    [
+        (("cpu", "gpu"), ValueError, "there is no kind of device 'gpu'"),
+        (("compile", "cpu"), ValueError, "'compile' is a way to run what the first device runs"),
+        (("float64", "cpu"), ValueError, "'float64' is a way to run what the first device runs"),
+        ("cpu", TypeError, "expected the names of two: found 'cpu'"),
+        (("cpu",), TypeError, "expected the names of two"),
+        (("cpu", "meta"), ValueError, "tensors of the device meta have no values"),
+        (("cuda:99", "float64"), ValueError, "there is no device cuda:99 here"),
+        (("cuda:99", "cpu"), ValueError, "there is no device cuda:99 here"),
+        (("cpu", "cuda:99"), ValueError, "there is no device cuda:99 here"),
+    ],
+)
+def test_devices_that_there_are_not(devices, error, sentence):
+    with pytest.raises(error, match=sentence):
+        compare(lambda x: x * 2, X, devices=devices)

@@ -29,7 +29,7 @@ class _State:
 
     def __init__(self, function: Callable) -> None:
         self._seen: Dict[int, Any] = {}
-        self._held: List[Tuple[Any, Any]] = []
+        self._held: Dict[int, Tuple[Any, Any]] = {}
         self._tensors: List[Tuple[torch.Tensor, int, torch.Tensor]] = []
         self._generators: List[Tuple[torch.Generator, torch.Tensor]] = []
         self._find(function)
@@ -57,7 +57,7 @@ class _State:
             self._find(value.__self__)
             if not isinstance(value.__self__, type):
                 self._keep(getattr(value.__self__, "__dict__", None))
-        elif inspect.isfunction(value) and value.__module__.split(".")[0] not in LIBRARIES:
+        elif inspect.isfunction(value) and str(value.__module__).split(".")[0] not in LIBRARIES:
             for cell in value.__closure__ or ():
                 try:
                     self._find(cell.cell_contents)
@@ -68,16 +68,16 @@ class _State:
 
     def _keep(self, container: Any) -> None:
         """What holds the attributes of an object, and the dictionaries and lists among them."""
-        if not isinstance(container, (dict, list)) or any(container is held for held, _ in self._held):
+        if not isinstance(container, (dict, list)) or id(container) in self._held:
             return
-        self._held.append((container, copy.copy(container)))
+        self._held[id(container)] = container, copy.copy(container)
         for item in list(container.values()) if isinstance(container, dict) else container:
             self._keep(item)
             self._find(item)
 
     def restore(self, written: Callable[[torch.Tensor], None]) -> None:
         """Puts it back; `written` is told of each tensor before."""
-        for container, was in self._held:
+        for container, was in self._held.values():
             if not _is_same(container, was):
                 container.clear()
                 container.update(was) if isinstance(container, dict) else container.extend(was)
@@ -127,9 +127,17 @@ def same_numbers() -> Iterator[None]:
 
 
 def is_there(device: str) -> bool:
-    """Whether there is a device."""
+    """Whether there is a device. ValueError of what no device is called."""
     try:
-        torch.empty(1, device=device)
+        asked = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"there is no kind of device {device!r}: {str(error).splitlines()[0]}") from None
+    if asked.type == "meta":
+        raise ValueError("tensors of the device meta have no values to compare")
+    if asked.type == "cuda":
+        return torch.cuda.is_available() and (asked.index or 0) < torch.cuda.device_count()
+    try:
+        torch.empty(1, device=asked)
     except (AssertionError, RuntimeError):
         return False
     return True

@@ -120,7 +120,9 @@ def compare(
 
     The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
     values cannot be seen: there the operations are compared with themselves in float64; or ``"float64"``, the same
-    operations in float64, rounded to the type of each. A number beside a tensor has there the type that torch gives it here. Where a device is missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so.
+    operations in float64, rounded to the type of each. A number beside a tensor has there the type that torch gives it here.
+    Without CUDA, and with no `devices` given, it is ``"compile"``, and where that does not work ``"float64"``: `sides` and
+    `notes` say so. ValueError names a device that there is not.
 
     Each run starts from the same state and draws the same random numbers of torch. Modules, the tensors that the function
     holds and the random numbers are left as they were. Gradients are on if they are where this is called. Results are
@@ -151,12 +153,16 @@ def _input(value: Any) -> Any:
 
 def _sides(devices: Tuple[str, str]) -> Tuple[Device, Union[Side, str], List[str]]:
     """The sides by their names, and notes about what stands in for them."""
+    if not isinstance(devices, (tuple, list)) or len(devices) != 2 or not all(isinstance(name, str) for name in devices):
+        raise TypeError(f"devices: expected the names of two: found {devices!r}")
     first, second = devices
+    if first in _WAYS:
+        raise ValueError(f"devices: {first!r} is a way to run what the first device runs: expected it second")
     missing = [name for name in devices if name not in _WAYS and not is_there(name)]
     notes = [f"there is no device {name}" for name in missing]
-    if missing:
-        return Device("cpu"), "compile", notes
-    if second == "compile":
+    if missing and tuple(devices) != _DEVICES:
+        raise ValueError(f"devices: {notes[0]} here")
+    if missing or second == "compile":
         return Device(first), "compile", notes
     return Device(first), Float64() if second == "float64" else Device(second), notes
 
