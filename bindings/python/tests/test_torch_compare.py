@@ -158,6 +158,24 @@ def test_gradients_within_the_function():
     assert of_input.equal
 
 
+def test_gradients_of_what_it_holds_are_left_as_they_were():
+    module = torch.nn.Linear(256, 2)
+    module.bias.grad = torch.ones(2)
+
+    def gradients(x):
+        module(x).sum().backward()
+        return [parameter.grad for parameter in module.parameters()]
+
+    for devices in (("cpu", "cpu"), FLOAT64):
+        assert compare(gradients, X, devices=devices).equal
+        assert module.weight.grad is None and torch.equal(module.bias.grad, torch.ones(2))
+
+
+def test_a_lazy_module_is_made_once():
+    module = torch.nn.LazyLinear(3)
+    assert compare(lambda x: module(x), X[None], devices=("cpu", "cpu")).equal and module(X[None]).shape == (1, 3)
+
+
 def test_a_tensor_is_kept_once():
     weights = torch.from_numpy(RANDOM.standard_normal((256, 256)).astype(np.float32)) / 16
 

@@ -24,16 +24,17 @@ from ._trace import LIBRARIES, Place, caller
 
 
 class _State:
-    """The tensors, modules and generators that a function holds, to be put back: its own, those of its closure, and the
+    """The tensors with their gradients, modules and generators that a function holds, to be put back: its own, those of its closure, and the
     globals that it names, also by the functions among them."""
 
     def __init__(self, function: Callable) -> None:
         self._seen: Dict[int, Any] = {}
         self._held: Dict[int, Tuple[Any, Any]] = {}
         self._tensors: List[Tuple[torch.Tensor, int, torch.Tensor]] = []
+        self._gradients: List[Tuple[torch.Tensor, Optional[torch.Tensor]]] = []
         self._generators: List[Tuple[torch.Generator, torch.Tensor]] = []
         self._find(function)
-        if not inspect.isroutine(function):
+        if not inspect.isroutine(function) and not isinstance(function, torch.nn.Module):
             self._keep(getattr(function, "__dict__", None))
 
     def _find(self, value: Any) -> None:
@@ -43,10 +44,15 @@ class _State:
         if isinstance(value, torch.Tensor):
             if value.layout == torch.strided and not value.is_meta and not torch.nn.parameter.is_lazy(value):
                 self._tensors.append((value, _version(value), value.detach().clone()))
+            if value.is_leaf:
+                self._gradients.append((value, value.grad))
+                self._find(value.grad)
         elif isinstance(value, torch.Generator):
             self._generators.append((value, value.get_state()))
         elif isinstance(value, torch.nn.Module):
-            self._keep(value.__dict__)
+            # The first run of a lazy module changes its class, which is not undone.
+            if not any(map(torch.nn.parameter.is_lazy, value.parameters(recurse=False))):
+                self._keep(value.__dict__)
         elif isinstance(value, (list, tuple, set, dict)):
             for item in value.values() if isinstance(value, dict) else value:
                 self._find(item)
@@ -88,6 +94,9 @@ class _State:
                 written(tensor)
                 with torch.inference_mode(tensor.is_inference()):
                     tensor.data.copy_(was)
+        for tensor, gradient in self._gradients:
+            if tensor.grad is not gradient:
+                tensor.grad = gradient
         for generator, state in self._generators:
             generator.set_state(state)
 
