@@ -123,30 +123,56 @@ fn sums_are_read_as_numpy_writes_them() {
     assert!(answer.untried[0].starts_with("NumPy's own order was not tried"), "{answer:#?}");
 }
 
-/// Sums that nearly cancel show where f32 rounded: f64 is the only one that did not.
+/// Factors of f16 whose products cancel but for the last two, which are smaller by a power of two: what a wider type rounds
+/// shows in the sum.
+fn cancelling((m, k, n): (usize, usize, usize), smaller_by: u64) -> [Vec<u64>; 2] {
+    let half = |bits: &u64| convert(Layout::F32, Layout::F16, NEAREST, *bits);
+    let [mut a, mut b] = [(21, m * k), (22, k * n)].map(|(seed, count)| {
+        let halves: Vec<u64> = numbers(seed, count).iter().map(half).collect();
+        halves
+    });
+    let cancelled = k / 2 - 1;
+    for step in 0..cancelled {
+        (0..m).for_each(|row| a[row * k + step + cancelled] = a[row * k + step]);
+        (0..n).for_each(|column| b[(step + cancelled) * n + column] = b[step * n + column] ^ 0x8000);
+    }
+    b[2 * cancelled * n..].iter_mut().for_each(|bits| *bits -= smaller_by << Layout::F16.frac_bits);
+    [a, b]
+}
+
+/// What is found where a matrix product of f16 was summed in a wider type.
+fn ask_of_halves(
+    (m, k, n): (usize, usize, usize),
+    [a, b]: [Vec<u64>; 2],
+    wide: Layout,
+    sum: impl Fn(&[[u64; 2]]) -> u64,
+) -> ArrayAnswer {
+    let widen = |bits| convert(Layout::F16, wide, NEAREST, bits);
+    let of = |at| {
+        let terms: Vec<[u64; 2]> = row_by_column(&a, &b, (k, n), at).map(|term| term.map(widen)).collect();
+        convert(wide, Layout::F16, NEAREST, sum(&terms))
+    };
+    let seen: Vec<u64> = (0..m * n).map(of).collect();
+    let halves = |values: &[u64], shape: &[usize]| array(Format::F16, values, shape);
+    ask("a @ b", &[("a", halves(&a, &[m, k])), ("b", halves(&b, &[k, n]))], halves(&seen, &[m, n]))
+}
+
 #[test]
 fn halves_are_added_in_f64_too() {
-    let (m, k, n) = (12, 32, 12);
-    let half = |bits: &u64| convert(Layout::F32, Layout::F16, NEAREST, *bits);
-    let (mut a, mut b): (Vec<u64>, Vec<u64>) =
-        (numbers(21, m * k).iter().map(half).collect(), numbers(22, k * n).iter().map(half).collect());
-    for step in 0..15 {
-        (0..m).for_each(|row| a[row * k + step + 15] = a[row * k + step]);
-        (0..n).for_each(|column| b[(step + 15) * n + column] = b[step * n + column] ^ 0x8000);
-    }
-    // The last two are 2^-9 of the others.
-    b[30 * n..].iter_mut().for_each(|bits| *bits -= 9 << 10);
-    let wide = |bits| convert(Layout::F16, Layout::F64, NEAREST, bits);
-    let sum = |at| {
-        let terms = row_by_column(&a, &b, (k, n), at).map(|term| term.map(wide));
-        let sum = terms.fold(0, |sum, [a, b]| operation(Shape::MulAdd, Layout::F64, PLAIN, false, [a, b, sum]));
-        convert(Layout::F64, Layout::F16, NEAREST, sum)
-    };
-    let seen: Vec<u64> = (0..m * n).map(sum).collect();
-    let halves = |values: &[u64], shape: &[usize]| array(Format::F16, values, shape);
-    let names = [("a", halves(&a, &[m, k])), ("b", halves(&b, &[k, n]))];
-    let answer = ask("a @ b", &names, halves(&seen, &[m, n]));
+    let shape = (12, 32, 12);
+    let fused = |sum, &[a, b]: &[u64; 2]| operation(Shape::MulAdd, Layout::F64, PLAIN, false, [a, b, sum]);
+    let answer = ask_of_halves(shape, cancelling(shape, 9), Layout::F64, |terms| terms.iter().fold(0, fused));
     all_found(&answer, r#"[{"kind":"wide-whole","what":"f64"}]"#);
+}
+
+/// Sums of f16 that are kept in f32 seldom tell their order: several are near to one that is not among those compared.
+#[test]
+fn an_order_near_the_true_one_is_no_cause() {
+    let shape = (48, 200, 48);
+    let in_blocks = |terms: &[[u64; 2]]| terms.chunks(7).map(|block| fused(block.iter().copied())).fold(0, plus);
+    let answer = ask_of_halves(shape, cancelling(shape, 0), Layout::F32, in_blocks);
+    let groups = &answer.seen[0].groups;
+    assert!(groups.iter().all(|group| group.count < 48 * 48 && group.evidence == 0.0), "{answer:#?}");
 }
 
 /// What orders have in common for few terms is said of all of them.
