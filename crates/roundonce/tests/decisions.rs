@@ -23,9 +23,9 @@ fn page() -> String {
         "\n*Measured*: results of hardware that a test holds row by row; [evidence.md](evidence.md#hardware) has their \
          machines and sources. *Reported by others*: public, without all operands.\n\n\
          ## Other readings\n\n\
-         `--profile` of `eval`, `explain`, `run`, `why`, `diff` and `vectors verify` takes machines by name and \
-         `FIELD=VALUE`, separated by commas; a machine is a whole profile, later changes win. What was not measured of a \
-         machine is as in the default.\n\n\
+         `--profile` of `eval`, `explain`, `run`, `why`, `diff`, `vectors gen`, `vectors verify` and `vectors run` takes \
+         machines by name and `FIELD=VALUE`, separated by commas; a machine is a whole profile, later changes win. A field \
+         that was not measured on a machine has the default's value.\n\n\
          | machine | what it is | measured |\n|---|---|---|\n",
     );
     for machine in Machine::ALL {
@@ -35,10 +35,15 @@ fn page() -> String {
         "\n| field | values |\n|---|---|\n\
          | tininess (or tiny), sm1x_tininess | {} |\n\
          | underflow | after-rounding, before-rounding |\n\
-         | nan_f32, nan_f64, div_nan_f64, nan_small | {}: the first NaN operand in that order |\n\
+         | nan_f32, nan_f64, div_nan_f64, nan_small, dot_nan_f64 | {}: the first NaN operand in that order |\n\
          | sm1x_mad | truncate, fused-ftz |\n\
          | fmz_sat_nan | addend, zero |\n\
-         | oob_nan | 16 bits in hexadecimal |\n",
+         | oob_nan | 16 bits in hexadecimal, with `0x` |\n\
+         | dot_zero | floor: the row's own exponent, below the accumulator's; operand: a zero operand has the exponent -126, and \
+         its product the sum of both exponents; absent: a zero term has none |\n\
+         | dot_zero_sign | positive: +0; all-negative: -0 where every term is negative or -0, or a negative sum is cut away |\n\
+         | dot_addend | as-products: as many bits as of a product; to-precision: as many as the accumulator's fraction has |\n\
+         | turing_block | 8, 4: the products that a step adds |\n",
         Tininess::ALL.map(Tininess::name).join(", "),
         NanRule::ALL.map(NanRule::name).join(", ")
     ));
