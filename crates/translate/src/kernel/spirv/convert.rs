@@ -87,7 +87,7 @@ impl Body<'_> {
             self.mode(Ty::F64);
             let mut wide = self.emit(Ty::F64, opcode, &[value]);
             if bits == 64 {
-                wide = self.to_odd(wide, value, signed);
+                wide = self.rounded_to_odd(wide, value, signed);
             }
             let (half, ty) = self.narrowed(wide, format, how.rounding, false)?;
             return Ok((self.clamped_bits(clamp, half), ty));
@@ -99,7 +99,7 @@ impl Body<'_> {
     }
 
     /// The f64 that a 64-bit integer becomes, rounded to odd: what is rounded to fewer bits then is rounded once.
-    fn to_odd(&mut self, converted: Id, value: Id, signed: bool) -> Id {
+    fn rounded_to_odd(&mut self, converted: Id, value: Id, signed: bool) -> Id {
         self.round_as(converted, Ty::F64, Rounding::TowardZero);
         let back = self.emit(Ty::U64, if signed { "OpConvertFToS" } else { "OpConvertFToU" }, &[converted]);
         let is_inexact = self.emit(Ty::Bool, "OpINotEqual", &[back, value]);
