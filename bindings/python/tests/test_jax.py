@@ -93,6 +93,14 @@ def test_the_transformation_is_not_lost():
     assert roundonce.jax.compare(jax.jit(jax.vmap(jax.grad(lambda a: a * 3))), A).equal
 
 
+def test_parts_are_one_where_their_indices_are():
+    first = np.arange(2000) % 300
+    second = first.copy()
+    second[100:1900] = second[100:1900][::-1]
+    one, other = jnp.asarray(first), jnp.asarray(second)
+    assert text(lambda x: x[one] * x[other] + x[one], jnp.asarray(A)) == "t1 = x_1 * x_2; t1 + x_1"
+
+
 def test_a_function_made_by_jax_takes_arrays_of_numpy():
     """`jax.grad(f)` is a function of Python's: the module that made it says whose it is."""
     for function in (jax.vmap(lambda a: a * a + a), jax.grad(lambda a: (a * a * a).sum())):

@@ -199,6 +199,24 @@ def test_what_cannot_be_traced_is_named(function, operation, reason):
     assert (caught.value.file, caught.value.line) == (__file__, line)
 
 
+def test_operators_do_not_swallow_a_refusal():
+    """torch's operators make a TypeError one of Python's own."""
+    for function, operation in (
+        (lambda x: x % 3, "aten.remainder.Scalar"),
+        (lambda x: torch.vmap(lambda row: row * 2 + 1)(x), "aten.select.int"),
+    ):
+        with pytest.raises(roundonce.Untraceable, match=rf"^test_torch.py:\d+: {operation}"):
+            roundonce.why(function, A)
+
+
+def test_parts_are_one_where_their_indices_are():
+    first = torch.arange(2000) % 256
+    second = first.clone()
+    second[100:1900] = second[100:1900].flip(0)
+    assert text(lambda x: x[first] * x[second] + x[first.clone()], A) == "t1 = x_1 * x_2; t1 + x_1"
+    assert sentence(roundonce.why(lambda x: x[first] * x[second], A)).startswith("rounds every operation as written")
+
+
 def test_bfloat16_is_seen():
     x = A.bfloat16()
     report = roundonce.why(lambda x: x * x, x, saw=(A.bfloat16() * A.bfloat16()))

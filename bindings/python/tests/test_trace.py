@@ -273,6 +273,45 @@ def test_names():
         text(lambda a: a, A, B)
 
 
+def test_the_functions_own_names_come_first():
+    def function(x, y):
+        t2 = x * y
+        t1 = t2 + x
+        t4 = y
+        return t1 * y + t4
+
+    trace = _numpy.trace(function, [A, B])
+    assert trace.text() == "t2 = x * y; t1 = t2 + x; t3 = t1 * y; t3 + y"
+    assert trace.results[0].name == "t4_1", "t4 is the function's name for an input"
+    report = roundonce.why(function, A, B, saw={"t1": A * B + A})
+    assert report.answers["t1"].data["expression"].endswith("x * y + x")
+
+
+def test_parts_are_one_where_their_indices_are():
+    """A long array has a short text."""
+    first = np.arange(2000) % 200
+    second = first.copy()
+    second[100:1900] = second[100:1900][::-1]
+    trace = _numpy.trace(lambda x: x[first] * x[second] + x[first.copy()], [A])
+    assert trace.text() == "t1 = x_1 * x_2; t1 + x_1"
+    assert sentences(roundonce.why(lambda x: x[first] * x[second], A), "t1")[0].startswith("rounds every operation as written")
+    both = _numpy.trace(lambda x: x[list(first)] * x[list(second)], [A])
+    assert both.text() == "x_1 * x_2"
+    again = _numpy.trace(lambda x: x[first][first] * x[second][first], [A])
+    assert again.text().count("x_2") == 1 and len(again.inputs) == 3
+
+
+def test_a_refusal_that_is_caught_is_raised():
+    def function(x):
+        try:
+            return np.rint(x)
+        except TypeError:
+            return x + 1
+
+    with pytest.raises(roundonce.Untraceable, match="np.rint: it has no form"):
+        text(function, A)
+
+
 @pytest.mark.parametrize(
     "function, operation, reason",
     [

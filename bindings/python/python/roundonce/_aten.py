@@ -260,10 +260,9 @@ class Tracer:
             return self.recorder.operation("{0}", [node], node.format, node.shape, "returned", place=trace.place)
         return node
 
-    def names(self, variables: Mapping[str, Any]) -> Dict[int, str]:
-        """The names of a function's variables, by the identity of their nodes."""
-        nodes = {name: self._node(value) for name, value in variables.items()}
-        return {id(node): name for name, node in nodes.items() if node is not None}
+    def names(self, variables: Mapping[str, Any]) -> Dict[str, Optional[Node]]:
+        """A function's variables, with their nodes if they have one."""
+        return {name: self._node(value) for name, value in variables.items()}
 
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], place: Optional[Place]) -> Any:
         """Runs an operation and records it."""
@@ -404,7 +403,9 @@ class Tracer:
         if node.is_input:
             rest = ", ".join(str(value) for value in [*args[1:], *(f"{key}={value}" for key, value in kwargs.items())])
             value = None if returned.is_meta else array_of(returned.clone())
-            self._set(returned, self.recorder.part(node, f".{name}({rest})", shape, value))
+            tensors = [item for item in tree_leaves((args[1:], kwargs)) if isinstance(item, torch.Tensor)]
+            indices = [array_of(item) for item in tensors if not item.is_meta]
+            self._set(returned, self.recorder.part(node, f".{name}({rest})", shape, value, indices))
             return
         kept = self.recorder.keep_axis(node, shape)
         if kept is None:

@@ -87,8 +87,8 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
     replaced = [stand_in(name, value) for name, value in zip(names_of(function, inputs), inputs)]
     returned, variables = call(function, replaced, {name: stand_in(name, value) for name, value in named.items()})
     results = [tracer.result(item) for item in results_of(returned)]
-    names = {id(value.node): name for name, value in variables.items() if isinstance(value, StandIn)}
-    return recorder.finish(results, names)
+    nodes = {name: value.node if isinstance(value, StandIn) else None for name, value in variables.items()}
+    return recorder.finish(results, nodes)
 
 
 def _format(value: Any) -> str:
@@ -247,12 +247,14 @@ class StandIn(NDArrayOperatorsMixin):
         return self._part(self.node.value.ravel(), "ravel()")
 
     def __getitem__(self, index: Any) -> "StandIn":
-        return self._part(self.node.value[index], _index_text(index))
+        items = index if isinstance(index, tuple) else (index,)
+        indices = [np.asarray(item) for item in items if isinstance(item, (list, np.ndarray))]
+        return self._part(self.node.value[index], _index_text(index), indices)
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise Untraceable(f"x{_index_text(index)} = …", "elements are set one apart from another", caller())
 
-    def _part(self, value: Any, what: str) -> "StandIn":
+    def _part(self, value: Any, what: str, indices: Sequence[np.ndarray] = ()) -> "StandIn":
         """Some elements of an input, or the same in another order: an input of its own."""
         if isinstance(value, StandIn):
             return value
@@ -262,7 +264,7 @@ class StandIn(NDArrayOperatorsMixin):
             reason = "an expression computes element by element: take the part before computing, or trace from here on"
             raise Untraceable(f"{node.name}{dot}{what}", reason, caller())
         self.has_views = True
-        part = self.tracer.recorder.part(node, f"{dot}{what}", value.shape, value.copy())
+        part = self.tracer.recorder.part(node, f"{dot}{what}", value.shape, value.copy(), indices)
         stand_in = StandIn(self.tracer, part)
         stand_in.has_views = True
         return stand_in

@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Collection, Dict, Iterator, List, NoReturn, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -44,6 +45,11 @@ class Place:
         return f"{os.path.basename(self.file)}:{self.line}"
 
 
+_refusals: ContextVar[Optional[List["Untraceable"]]] = ContextVar("_refusals", default=None)
+"""What was refused in the function that is traced now. Libraries and the function itself may catch it: torch's operators
+take a TypeError for an operand that they do not know."""
+
+
 class Untraceable(TypeError):
     """What a function does that the expression language cannot say: `operation`, and its `file` and `line`."""
 
@@ -51,6 +57,9 @@ class Untraceable(TypeError):
         self.operation = operation
         self.file = place.file if place else None
         self.line = place.line if place else None
+        refused = _refusals.get()
+        if refused is not None:
+            refused.append(self)
         super().__init__(f"{place}: {operation}: {reason}" if place else f"{operation}: {reason}")
 
 
@@ -297,7 +306,7 @@ class Recorder:
         code = code_of(function)
         self.trace = Trace(name_of(function), Place(code.co_filename, code.co_firstlineno) if code else None, [], [], [])
         self._taken: Set[str] = set()
-        self._parts: Dict[str, Tuple[str, str]] = {}
+        self._parts: Dict[str, Tuple[str, str, Tuple[Any, ...]]] = {}
 
     def input(self, name: str, format: str, shape: Shape, value: Any, made: Optional[str] = None) -> Node:
         """An input; `made` says what it is, where it is no argument."""
@@ -307,15 +316,17 @@ class Recorder:
             self.trace.made[node.name] = made
         return node
 
-    def part(self, node: Node, what: str, shape: Shape, value: Any) -> Node:
-        """Some elements of an input, or the same in another order: an input of its own."""
-        root, path = self._parts.get(node.name, (node.name, ""))
-        path += what
+    def part(self, node: Node, what: str, shape: Shape, value: Any, indices: Sequence[np.ndarray] = ()) -> Node:
+        """Some elements of an input, or the same in another order: an input of its own. Two parts are one where their texts
+        and the arrays that they are selected by are equal: a text has a long array shortened."""
+        root, path, exact = self._parts.get(node.name, (node.name, "", ()))
+        selected = [(index.dtype.str, index.shape, index.tobytes()) for index in indices]
+        here = root, path + what, (*exact, *selected)
         for known in self.trace.inputs:
-            if self._parts.get(known.name) == (root, path):
+            if self._parts.get(known.name) == here:
                 return known
-        part = self.input(root, node.format, shape, value, root + path)
-        self._parts[part.name] = root, path
+        part = self.input(root, node.format, shape, value, root + path + what)
+        self._parts[part.name] = here
         return part
 
     def whole(self, node: Node, shape: Shape, spelled: str, place: Optional[Place]) -> Node:
@@ -385,15 +396,16 @@ class Recorder:
         shape = operand.shape
         return self.operation("{0}", [operand], format, shape, spelled, value=value, place=place)
 
-    def finish(self, results: Sequence[Node], names: Dict[int, str]) -> Trace:
-        """The trace, without what the function made and did not use. `names` are those of the function's variables, by the identity of their nodes."""
-        named = []
-        for operation in self.trace.operations:
-            name = names.get(id(operation.node), "")
-            if name and name not in self._taken and name not in _RESERVED:
-                self._taken.add(name)
-                operation.node.name = name
-                named.append(operation.node)
+    def finish(self, results: Sequence[Node], variables: Mapping[str, Optional[Node]]) -> Trace:
+        """The trace, without what the function made and did not use. `variables` are the function's, with their values if
+        these are traced. What no variable names has none of their names."""
+        operations = self.trace.operations
+        self._taken -= {operation.node.name for operation in operations}
+        names = {id(node): name for name, node in variables.items() if name not in self._taken | _RESERVED}
+        named = [operation.node for operation in operations if id(operation.node) in names]
+        self._taken |= set(variables)
+        for node in (operation.node for operation in operations):
+            node.name = names.get(id(node)) or self._free(node.name)
         self.trace.results = list(results)
         wanted = {id(one) for node in [*results, *named] for one in self.trace.needed(node)}
         self.trace.operations = [one for one in self.trace.operations if id(one) in wanted]
@@ -447,7 +459,7 @@ def names_of(function: Callable, inputs: Sequence[Any]) -> List[str]:
 
 
 def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
-    """What a function returns, and its variables as it returns."""
+    """What a function returns, and its variables as it returns. What was refused in it first is raised, whatever became of it."""
     code = code_of(function)
     variables: Dict[str, Any] = {}
 
@@ -456,11 +468,20 @@ def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tu
             variables.update(frame.f_locals)
 
     before = sys.getprofile()
+    refused: List[Untraceable] = []
+    token = _refusals.set(refused)
     sys.setprofile(profile)
     try:
-        return function(*inputs, **named), variables
+        returned = function(*inputs, **named)
+    except Exception:
+        if not refused:
+            raise
     finally:
         sys.setprofile(before)
+        _refusals.reset(token)
+    if refused:
+        raise refused[0]
+    return returned, variables
 
 
 def results_of(returned: Any) -> List[Any]:

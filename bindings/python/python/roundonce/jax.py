@@ -291,9 +291,8 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
         for key, node in tracer.nodes.items():
             if any(node is one for one in sums) and key.shape == node.shape:
                 node.value = np.asarray(values[key])
-    variables = [tracer.nodes.get(item) for item in steps.results[count:] if isinstance(item, Key)]
-    found = {id(node): name for name, node in zip(names, variables) if node is not None}
-    return tracer.recorder.finish(nodes, found)
+    variables = [tracer.nodes.get(item) if isinstance(item, Key) else None for item in steps.results[count:]]
+    return tracer.recorder.finish(nodes, dict(zip(names, variables)))
 
 
 class _Tracer:
@@ -453,7 +452,8 @@ class _Tracer:
             what = {name: value for name, value in step.params.items() if value is not None and name != "sharding"}
             text = ", ".join(f"{name}={value}" for name, value in what.items())
             value = np.asarray(step.run(given)[0])
-            return self.recorder.part(source, f".{step.name}({text})", value.shape, value)
+            indices = [known for known in map(self.known, step.inputs[1:]) if known is not None]
+            return self.recorder.part(source, f".{step.name}({text})", value.shape, value, indices)
         kept = self.recorder.keep_axis(source, output.shape)
         if kept is None:
             reason = "an expression computes element by element: take the part before computing, or trace from here on"
