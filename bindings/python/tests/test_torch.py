@@ -5,6 +5,8 @@
 
 import doctest
 import json
+import math
+from fractions import Fraction
 
 import judge
 import ml_dtypes
@@ -96,7 +98,7 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: (x > 0) * x, "t1 = x > 0.0f; f32(t1) * x"),
         (lambda x: x.double() * x, "t1 = f64(x); t1 * f64(x)"),
         (lambda x: x * torch.tensor(0.1), "x * 0.1f"),
-        (lambda x: x + torch.arange(3), "x + f32(k)"),
+        (lambda x: x + torch.arange(3), "x + k"),
         (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
         (lambda x: x - x[0], "x - x_1"),
         (lambda x: x @ x.T, "x @ x_1"),
@@ -104,6 +106,9 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
         (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims=True); x / t2"),
         (lambda x: x.detach().clone(), "x"),
+        (lambda x: x.bool() * x, "t1 = x != 0.0f; f32(t1) * x"),
+        (lambda x: (2 * x).view(12).view(4, 3) - x.view(torch.float32), "t1 = x * 2.0f; t1 - x"),
+        (lambda x: (2 * x[0]) @ x.T, "(x_1 * 2.0f) @ x_2"),
     ],
 )
 def test_statements(function, want):
@@ -114,9 +119,15 @@ def test_statements(function, want):
     "function, want",
     [
         (lambda x: x * 2 + 0.5, "t1 = x * 2.0h; t1 + 0.5h"),
-        # A number that the type does not hold stays a float32.
+        # A factor or divisor that the type does not hold stays a float32, any other number is rounded to the type.
         (lambda x: x * 0.1, "t1 = f32(x) * 0.1f; f16(t1)"),
-        (lambda x: torch.add(x, x, alpha=3), "t1 = f32(x) + 3.0f * f32(x); f16(t1)"),
+        (lambda x: x / torch.tensor(0.1), "t1 = f32(x) / 0.1f; f16(t1)"),
+        (lambda x: torch.tensor(0.1) * x, "0.1h * x"),
+        (lambda x: 0.3 - x + 0.3, "t1 = 0.3h - x; t1 + 0.3h"),
+        (lambda x: x**3 + 0.1**x, "t1 = pow(x, 3.0h); t2 = pow(0.1h, x); t1 + t2"),
+        (lambda x: (x == 0.1) * x, "t1 = x == 0.1h; f16(t1) * x"),
+        (lambda x: x + torch.tensor(1 + 2**-11 + 2**-40, dtype=torch.float64), "x + 1.0h"),
+        (lambda x: x.double().half(), "t1 = f64(x); t2 = f32(t1); f16(t2)"),
         (lambda x: torch.sigmoid(x), "t1 = 1.0f / (1.0f + exp(-f32(x))); f16(t1)"),
         (lambda x: x * M, "f32(x) * k"),
     ],
@@ -137,6 +148,90 @@ def test_what_torch_rounds_once_is_explained_as_written(dtype):
     ((answer),) = report.answers.values()
     assert answer.data["seen"][0]["unexplained"] == 0
     assert sentence(report) == "rounds every operation as written, to nearest even"
+
+
+def rounded(value, digits, least):
+    """A fraction to nearest even, in a format of so many binary digits, of which the last is not below 2^least."""
+    if not value:
+        return value
+    exponent = math.frexp(float(abs(value)))[1]
+    unit = Fraction(2) ** max(exponent - digits, least)
+    return round(value / unit) * unit
+
+
+def single(value):
+    return rounded(Fraction(value), 24, -149)
+
+
+NARROW = {torch.float16: lambda value: rounded(value, 11, -24), torch.bfloat16: lambda value: rounded(value, 8, -133)}
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize(
+    "function, exact",
+    [
+        (lambda x: x + 0.3, lambda x, to: x + to(single(0.3))),
+        (lambda x: 0.3 - x, lambda x, to: to(single(0.3)) - x),
+        (lambda x: x + torch.tensor(0.3), lambda x, to: x + to(single(0.3))),
+        (lambda x: x * 0.3, lambda x, to: single(x * single(0.3))),
+        (lambda x: x * torch.tensor(0.3), lambda x, to: single(x * single(0.3))),
+        (lambda x: torch.tensor(0.3) * x, lambda x, to: x * to(single(0.3))),
+        (lambda x: x / torch.tensor(0.3), lambda x, to: single(x / single(0.3))),
+        (lambda x: x.clone().mul_(torch.full_like(x, 0.3, dtype=torch.float32)), lambda x, to: single(x * single(0.3))),
+        (lambda x: (x.double() * (1 + 2.0**-30)).to(x.dtype), lambda x, to: single(x * (1 + Fraction(2) ** -30))),
+        (lambda x: (x == 0.1) * x, lambda x, to: x if x == to(single(0.1)) else Fraction(0)),
+    ],
+)
+def test_numbers_beside_16_bits(function, exact, dtype):
+    """Exact fractions say which type a number has in torch, and the trace says the same."""
+    x = torch.cat([A, torch.full((4,), 0.1)]).to(dtype)
+    for given in (x, x[::3]):
+        want = [float(NARROW[dtype](exact(Fraction(value), NARROW[dtype]))) for value in given.double().tolist()]
+        assert function(given).double().tolist() == want
+        report = roundonce.why(function, given)
+        ((answer),) = report.answers.values()
+        assert answer.data["seen"][0]["unexplained"] == 0, report.trace.text()
+        assert sentence(report) == "rounds every operation as written, to nearest even"
+
+
+def test_powers_of_16_bits():
+    """The power of float16 is taken in float32; of bfloat16 each step is rounded."""
+    for dtype in NARROW:
+        for exponent in (3, -2, -1, 2, 0.5, 0.3):
+            report = roundonce.why(lambda x: x**exponent, A.abs().to(dtype))
+            assert sentence(report) == "rounds every operation as written, to nearest even", (dtype, exponent)
+            assert next(iter(report.answers.values())).data["seen"][0]["unexplained"] == 0
+    with pytest.raises(roundonce.Untraceable, match="to the power of -0.5, of bfloat16: whether the root is rounded"):
+        text(lambda x: x**-0.5, A.bfloat16())
+    with pytest.raises(roundonce.Untraceable, match="with alpha, of 16 bits: whether the product is rounded"):
+        text(lambda x: torch.add(x, x, alpha=3), H)
+
+
+def test_a_number_without_axes_keeps_its_type():
+    number = torch.tensor(0.3, dtype=torch.float64)
+    assert text(lambda x, s: x * s, H, number) == "t1 = f32(x) * f32(s); f16(t1)"
+    assert text(lambda x, s: x + s, H, number) == "t1 = f32(s); x + f16(t1)"
+    assert sentence(roundonce.why(lambda x, s: x * s, A.half(), number)).startswith("rounds every operation as written")
+
+
+def test_whole_numbers_are_rounded_once():
+    number = 2**60 + 2**36 + 1
+    for given in (number, torch.tensor(number), torch.full((9,), number)):
+        report = roundonce.why(lambda x: x * given, torch.ones(9))
+        assert sentence(report).startswith("rounds every operation as written"), report.trace.text()
+    report = roundonce.why(lambda x, n: x * n, A, torch.arange(256))
+    assert report.trace.made == {"k": "n, of int64, made f32"}
+
+
+def test_what_is_written_has_the_type_of_the_target():
+    def mixed(x, y):
+        total = x + x
+        total *= y
+        return total
+
+    assert text(mixed, H, M) == "t1 = x + x; t2 = f32(t1) * y; f16(t2)"
+    assert text(mixed, M, M.double()) == "t1 = x + x; t2 = f64(t1) * y; f32(t2)"
+    assert sentence(roundonce.why(mixed, A, B.double() / 3)).startswith("rounds every operation as written")
 
 
 def test_a_scaled_sum_is_fused():
@@ -189,7 +284,11 @@ def test_assignments():
         (lambda x: torch.lerp(x, x, x), "aten.lerp", "with a tensor of weights"),
         (lambda x: x.max(0), "aten.max", "has no form"),
         (lambda x: x.int(), "aten._to_copy", "expected floats"),
-        (lambda x: torch.ones(3), "<lambda>", "returned nothing"),
+        (lambda x: x.view(torch.int32).float(), "aten.view.dtype", "it takes bits of f32 as torch.int32"),
+        (lambda x: x + torch.rand(256), "aten.rand", "it makes random numbers"),
+        (lambda x: torch.dropout(x, 0.5, True), "aten.bernoulli_", "it makes random numbers"),
+        (lambda x: torch.ones(3), "<lambda>", "computed of none of its tensors"),
+        (lambda x: (x * 2, 3), "<lambda>", "returned int: expected tensors"),
     ],
 )
 def test_what_cannot_be_traced_is_named(function, operation, reason):
@@ -197,6 +296,54 @@ def test_what_cannot_be_traced_is_named(function, operation, reason):
     with pytest.raises(roundonce.Untraceable, match=rf"(?s)^test_torch.py:{line}: {operation}.*: .*{reason}") as caught:
         roundonce.torch.trace(function, [A])
     assert (caught.value.file, caught.value.line) == (__file__, line)
+
+
+def test_what_is_set_in_parts_is_refused():
+    """The tensor that a part was taken of is in the same memory, and was no traced value."""
+
+    def added(x):
+        base = torch.zeros(256)
+        part = base.view(256)
+        part.add_(x * 0.1)
+        return base + x
+
+    def element(x):
+        base = torch.zeros(3)
+        base[0] = x[0] * 2
+        return base
+
+    for function in (added, element):
+        with pytest.raises(roundonce.Untraceable, match="a traced value is in the memory of a tensor that is not"):
+            text(function, A)
+
+    def whole(x):
+        base = torch.zeros(256)
+        base += x
+        return base * x
+
+    assert text(whole, A) == "base = k + x; base * x"
+
+
+def test_shapes_that_do_not_change_what_is_computed():
+    """torch puts the rows of a stack in one axis for a product, and takes a vector as one row."""
+    stack, weight = torch.randn(2, 4, 3), torch.randn(3, 5)
+    linear = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
+    assert text(linear, stack) == (
+        "t1 = (input @ p0_weight_1) + p0_bias; t2 = maximum(t1, 0.0f); (t2 @ p2_weight_1) + p2_bias"
+    )
+    products = [(stack, weight), (torch.randn(3), weight), (stack, torch.randn(2, 3, 4)), (stack, torch.randn(3))]
+    for one, other in products:
+        report = roundonce.why(lambda a, b: a @ b, one, other)
+        assert report.trace.text() == "a @ b"
+        assert report.trace.results[0].shape == tuple((one @ other).shape)
+        assert next(iter(report.answers.values())).data["seen"][0]["unexplained"] == 0
+    for wrong in (lambda x: (2 * x).view(12) * 2, lambda x: (2 * x).view(12), lambda x: (2 * x[:, :1]).expand(4, 3).reshape(12)):
+        with pytest.raises(roundonce.Untraceable, match="element by element"):
+            text(wrong, M)
+    # A stretched tensor that is reshaped: the last axes fit, the elements do not.
+    with pytest.raises(roundonce.Untraceable, match="element by element"):
+        text(lambda x: (2 * x).expand(2, 6).reshape(3, 2, 2) * 1, torch.randn(2, 1))
+    assert sentence(roundonce.why(lambda x: (x * 2)[None], A)).startswith("rounds every operation as written")
 
 
 def test_operators_do_not_swallow_a_refusal():

@@ -202,6 +202,9 @@ def ask(
     """What gives the seen values of one statement, with their names or without; of some elements, where they are chosen."""
     if result.format == BOOL:
         raise Untraceable(result.name, "it compares: ask about what it compares", trace.place)
+    named = saw if isinstance(saw, dict) else {f"saw[{index}]": array for index, array in enumerate(saw)}
+    named = {name: _without_axes(array, len(result.shape)) for name, array in named.items()}
+    saw = named if isinstance(saw, dict) else list(named.values())
     operations = trace.needed(result)
     sums = [operation.node for operation in operations if operation.is_reduction]
     given = [node for node in sums[:-1] if node.value is not None]
@@ -216,9 +219,14 @@ def ask(
         values = {name: _broadcast(value, result.shape) for name, value in values.items()}
         if chosen is not None:
             values = {name: value.reshape(-1)[chosen] for name, value in values.items()}
-            named = saw if isinstance(saw, dict) else {f"saw[{index}]": array for index, array in enumerate(saw)}
             saw = {name: array.reshape(-1)[chosen] for name, array in named.items()}
     return why_of_text(trace.text(result, given), saw=saw, **how, **values)
+
+
+def _without_axes(value: Any, count: int) -> Any:
+    """An array of so many axes, without those of length 1 before them: a trace does not count these."""
+    extra = np.ndim(value) - count if isinstance(value, np.ndarray) else 0
+    return value[(0,) * extra] if extra > 0 and value.shape[:extra] == (1,) * extra else value
 
 
 def _broadcast(value: Any, shape: Tuple[int, ...]) -> Any:
