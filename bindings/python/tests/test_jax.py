@@ -93,6 +93,16 @@ def test_the_transformation_is_not_lost():
     assert roundonce.jax.compare(jax.jit(jax.vmap(jax.grad(lambda a: a * 3))), A).equal
 
 
+def test_keys_are_refused():
+    def draws(x):
+        return x + jax.random.normal(jax.random.key(0), (300,))
+
+    with pytest.raises(roundonce.Untraceable, match=r"^test_jax.py:\d+: lax.random_.*: of key.*: expected floats"):
+        roundonce.why(draws, jnp.asarray(A))
+    with pytest.raises(roundonce.Untraceable, match="^key: of key"):
+        roundonce.trace(lambda x, key: x + jax.random.normal(key, (300,)), jnp.asarray(A), jax.random.key(0))
+
+
 def test_parts_are_one_where_their_indices_are():
     first = np.arange(2000) % 300
     second = first.copy()
@@ -194,7 +204,7 @@ def test_names_and_inputs():
         (lambda x: jax.lax.dot_general(x[None], x[None], (((0,), (0,)), ((), ()))), "lax.dot_general", "expected a @ b"),
         (lambda x: jnp.broadcast_to(2 * x, (2, 300)).sum(1), "lax.reduce_sum", r"of t1, whose shape \(300,\) was made \(2, 300\)"),
         (lambda x: x.astype(int) + 1, "lax.convert_element_type", "expected floats"),
-        (lambda x: 3.0, "<lambda>", "returned nothing"),
+        (lambda x: 3.0, "<lambda>", "returned what is computed of none"),
     ],
 )
 def test_what_cannot_be_traced_is_named(function, operation, reason):

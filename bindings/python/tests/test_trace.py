@@ -301,6 +301,14 @@ def test_parts_are_one_where_their_indices_are():
     assert again.text().count("x_2") == 1 and len(again.inputs) == 3
 
 
+def test_what_differs_from_run_to_run_is_refused():
+    def noisy(x):
+        return x + np.random.default_rng().random(200, np.float32)
+
+    with pytest.raises(roundonce.Untraceable, match=r"^test_trace.py:\d+: noisy: it returns other bits when it runs again"):
+        roundonce.why(noisy, A)
+
+
 def test_a_refusal_that_is_caught_is_raised():
     def function(x):
         try:

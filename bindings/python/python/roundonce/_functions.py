@@ -134,12 +134,21 @@ def seen_of(
     if isinstance(saw, Mapping):
         return traced, {name: seen_list(given) for name, given in saw.items()}
     if _is_omitted(saw):
-        returned = run(*inputs, **values)
-        return traced, {node.name: [array_of(given)] for node, given in zip(traced.results, returned)}
+        returned, again = (list(map(array_of, run(*inputs, **values))) for _ in range(2))
+        if any(_differ(one, other) for one, other in zip(returned, again)):
+            reason = "it returns other bits when it runs again: make random numbers before, and give them as an argument"
+            raise Untraceable(traced.function, reason, traced.place)
+        return traced, {node.name: [given] for node, given in zip(traced.results, returned)}
     if len(traced.results) > 1:
         names = ", ".join(node.name for node in traced.results)
         raise ValueError(f"{traced.function} returns {names}: say which was seen, as saw={{name: array}}")
     return traced, {traced.results[0].name: seen_list(saw)}
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two results have other bits."""
+    one, other = np.asarray(one), np.asarray(other)
+    return one.shape != other.shape or one.tobytes() != other.tobytes()
 
 
 def _is_omitted(saw: Any) -> bool:

@@ -263,6 +263,13 @@ def _refuse(operation: str, error: BaseException, decides: bool) -> NoReturn:
     raise Untraceable(operation, str(error).splitlines()[0], place) from error
 
 
+def _refuse_keys(spelled: str, dtype: Any, place: Optional[Place]) -> None:
+    """Refuses keys of random numbers, which NumPy has not."""
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
+        reason = f"of {dtype}: expected floats; make random numbers before, and give them as an argument"
+        raise Untraceable(spelled, reason, place)
+
+
 def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str, Any]] = None) -> Trace:
     """Traces a function of JAX, by way of its jaxpr.
 
@@ -276,6 +283,7 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
     steps = _steps(closed, frozenset(_CALLS))
     tracer = _Tracer(Recorder(_plain(function)))
     for name, key, array in zip(asked.names, steps.arguments, asked.arrays):
+        _refuse_keys(name, key.dtype, None)
         tracer.input(name, key, np.asarray(array))
     count = len(steps.results) - len(names)
     wanted = [item for item in steps.results[:count] if isinstance(item, Key)]
@@ -331,7 +339,7 @@ class _Tracer:
         node = self.nodes.get(item) if isinstance(item, Key) else None
         trace = self.recorder.trace
         if node is None:
-            raise Untraceable(trace.function, "it returned nothing that is computed of its arrays", trace.place)
+            raise Untraceable(trace.function, "it returned what is computed of none of its arrays", trace.place)
         if node.is_input:
             return self.recorder.operation("{0}", [node], node.format, node.shape, "returned", place=trace.place)
         return node
@@ -341,6 +349,7 @@ class _Tracer:
         called = str(step.params.get("name"))
         template = _CALLS.get(called) if name in ("jit", "pjit") else _FORMS.get(name)
         spelled = f"jnp.{called}" if name in ("jit", "pjit") else f"lax.{name}"
+        _refuse_keys(spelled, output.dtype, step.place)
         known = [self.known(item) for item in step.inputs]
         is_float = format_of(output.dtype) is not None
         is_constant = all(value is not None for value in known)
