@@ -287,6 +287,11 @@ def test_assignments():
         (lambda x: x.view(torch.int32).float(), "aten.view.dtype", "it takes bits of f32 as torch.int32"),
         (lambda x: x + torch.rand(256), "aten.rand", "it makes random numbers"),
         (lambda x: torch.dropout(x, 0.5, True), "aten.bernoulli_", "it makes random numbers"),
+        (lambda x: torch.from_numpy(np.exp(x.numpy())) * x, "Tensor.numpy", "taken out of the trace"),
+        (lambda x: torch.from_numpy(np.exp(x)) * x, "Tensor.__array__", "taken out of the trace"),
+        (lambda x: torch.tensor(x.tolist()) * x, "Tensor.tolist", "taken out of the trace"),
+        (lambda x: torch.autograd.grad((x * x).sum(), x)[0], "torch.autograd.grad", "run without gradients"),
+        (lambda x: (x * x).sum().backward(), "Tensor.backward", "run without gradients"),
         (lambda x: torch.ones(3), "<lambda>", "computed of none of its tensors"),
         (lambda x: (x * 2, 3), "<lambda>", "returned int: expected tensors"),
     ],
@@ -326,12 +331,17 @@ def test_what_is_set_in_parts_is_refused():
 
 def test_shapes_that_do_not_change_what_is_computed():
     """torch puts the rows of a stack in one axis for a product, and takes a vector as one row."""
-    stack, weight = torch.randn(2, 4, 3), torch.randn(3, 5)
+
+    def whole(*shape):
+        # Sums of these are exact in every order.
+        return torch.from_numpy(RANDOM.integers(-8, 8, shape).astype(np.float32))
+
+    stack, weight = whole(2, 4, 3), whole(3, 5)
     linear = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
     assert text(linear, stack) == (
         "t1 = (input @ p0_weight_1) + p0_bias; t2 = maximum(t1, 0.0f); (t2 @ p2_weight_1) + p2_bias"
     )
-    products = [(stack, weight), (torch.randn(3), weight), (stack, torch.randn(2, 3, 4)), (stack, torch.randn(3))]
+    products = [(stack, weight), (whole(3), weight), (stack, whole(2, 3, 4)), (stack, whole(3))]
     for one, other in products:
         report = roundonce.why(lambda a, b: a @ b, one, other)
         assert report.trace.text() == "a @ b"
@@ -369,6 +379,26 @@ def test_bfloat16_is_seen():
     report = roundonce.why(lambda x: x * x, x, saw=(A.bfloat16() * A.bfloat16()))
     assert sentence(report).startswith("rounds every operation") and report.data["function"]["inputs"] == {"x": "bf16"}
     assert roundonce.torch.array_of(x).dtype == ml_dtypes.bfloat16
+
+
+def test_arrays_of_ml_dtypes():
+    array = A.numpy().astype(ml_dtypes.bfloat16)
+    report = roundonce.why(lambda x, y: x * y, array, B.bfloat16())
+    assert sentence(report).startswith("rounds every operation") and report.data["function"]["inputs"]["x"] == "bf16"
+
+
+def test_gradients_are_traced_where_they_are_enabled():
+    def cube(x):
+        return (x * x * x).sum()
+
+    def enabled(x):
+        with torch.enable_grad():
+            own = x.detach().requires_grad_()
+            return torch.autograd.grad((own * own).sum(), own)[0] * 0.5
+
+    for function in (torch.func.grad(cube), lambda x: torch.func.grad(cube)(x), enabled):
+        report = roundonce.why(function, A)
+        assert sentence(report).startswith("rounds every operation as written"), report.trace.text()
 
 
 def model(a, b):

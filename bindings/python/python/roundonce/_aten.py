@@ -10,11 +10,12 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from . import _trace
 from ._trace import BOOL, Node, Place, Recorder, Untraceable, in_format, is_reduction, reduced
-from ._trace import refuse_decision, refuse_unknown
+from ._trace import caller, refuse_decision, refuse_unknown
 
 _FORMATS = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.bool: BOOL}
 _NARROW = ("f16", "bf16")
@@ -254,6 +255,14 @@ def array_of(value: Any) -> np.ndarray:
     return bits.numpy().view(getattr(ml_dtypes, name))
 
 
+def tensor_of(value: Any) -> torch.Tensor:
+    """A copy of an array of NumPy's as a tensor; of ml_dtypes' bfloat16 too."""
+    array = np.array(value)
+    if array.dtype.name != "bfloat16":
+        return torch.from_numpy(array)
+    return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+
+
 class Tracer:
     """What a trace knows of the tensors that it has seen."""
 
@@ -324,6 +333,10 @@ class Tracer:
                 refuse_unknown(spelled(function), KNOWN, place)
             self._set(returned, self._computed(function, name, given, returned, place))
         return returned
+
+    def is_traced(self, value: Any) -> bool:
+        """Whether it is a tensor that the trace has."""
+        return self._node(value) is not None
 
     def _set(self, value: torch.Tensor, node: Node) -> None:
         self._seen[id(value)] = value, node
@@ -543,3 +556,30 @@ def _is_aligned(source: Tuple[int, ...], shape: Tuple[int, ...]) -> bool:
         return True
     own = shape[len(shape) - len(source) :] if len(source) <= len(shape) else ()
     return len(own) == len(source) and all(length in (1, wanted) for length, wanted in zip(source, own))
+
+
+_LEAVES = {"numpy", "__array__", "__dlpack__", "tolist", "data_ptr", "untyped_storage", "storage"}
+_GRADIENTS = {
+    torch.autograd.grad: "torch.autograd.grad",
+    torch.autograd.backward: "torch.autograd.backward",
+    torch.Tensor.backward: "Tensor.backward",
+}
+
+
+class Boundary(TorchFunctionMode):
+    """Refuses what torch does not run as its operations: a tensor's memory given to other libraries, and gradients where
+    they are not enabled."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(function, "__name__", "")
+        if name in _LEAVES and any(map(self.tracer.is_traced, args)):
+            reason = "its values are taken out of the trace: use torch's functions"
+            raise Untraceable(f"Tensor.{name}", reason, caller())
+        if function in _GRADIENTS and not torch.is_grad_enabled():
+            reason = "a function is run without gradients: take them by torch.func.grad, or within torch.enable_grad()"
+            raise Untraceable(_GRADIENTS[function], reason, caller())
+        return function(*args, **(kwargs or {}))

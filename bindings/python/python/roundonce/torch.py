@@ -44,7 +44,7 @@ def _tensor(value: Any) -> Any:
     """A tensor of what is an array; other values as they are."""
     if isinstance(value, torch.Tensor):
         return value.detach()
-    return torch.from_numpy(np.array(value)) if _is_tensor(value) else value
+    return _aten.tensor_of(value) if _is_tensor(value) else value
 
 
 def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str, Any]] = None) -> Trace:
@@ -70,7 +70,7 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
         for name, value in [*plain.named_parameters(), *plain.named_buffers()]:
             tracer.input(name.replace(".", "_"), value)
     values = [value for _, value in given]
-    with torch.no_grad(), restored(plain), _TracingMode(tracer):
+    with torch.no_grad(), restored(plain), _aten.Boundary(tracer), _TracingMode(tracer):
         returned, variables = call(plain, values[: len(inputs)], dict(given[len(inputs) :]))
     results = [tracer.result(value) for value in tree_leaves(returned)]
     return tracer.recorder.finish(results, tracer.names(variables))
