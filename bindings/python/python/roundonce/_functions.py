@@ -52,8 +52,8 @@ def why(
 
     A function of NumPy, torch or JAX is called with `inputs` and `values`, and traced into an expression, which the
     report begins with (a `FunctionReport`). `saw` is then about what it returns; a dictionary asks about statements, by
-    the names of the function's variables or ``t1``, ``t2``. Without `saw` it is what the function itself returns here: a
-    compiled one (``jax.jit``, ``torch.compile``) may compute otherwise than it says.
+    the names of the function's variables or ``t1``, ``t2``. Without `saw` it is what the function itself returns here, each
+    of two times: a compiled one (``jax.jit``, ``torch.compile``) may compute otherwise than it says.
 
     `reassociate` lets sums be taken in any order; of arrays `any_nan` takes one NaN for another. `allow` names the modes
     that may be causes, with commas between: directed, sat, fmz, sm1x. `toolchain` is whose options are advised (nvcc,
