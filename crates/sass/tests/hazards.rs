@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use roundonce_sass::{Control, Cubin, Kernel, Slot, cubin_hazards, fields};
+use roundonce_isa::Severity;
+use roundonce_sass::{Control, Cubin, Kernel, Slot, check, cubin_hazards, fields};
 
 const LARGEST: usize = 1 << 20;
 
@@ -36,6 +37,33 @@ fn nothing_is_found_in_what_ptxas_scheduled() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     // heap, recursive and virtual lead where nothing says.
     assert_eq!(unchecked, 6);
+}
+
+#[test]
+fn what_ptxas_wrote_is_valid() {
+    for (name, bytes) in cubins() {
+        let (findings, _) = Cubin::parse(&bytes).unwrap().check();
+        let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}");
+    }
+}
+
+/// As ptxas 12.9 schedules them for sm_50: with a first factor of 32 bits it counts on a barrier, otherwise on none.
+#[test]
+fn products_of_words_set_a_barrier() {
+    let faults = |operands: &str| check(&format!(".target sm_50\nVMAD{operands} &wr=1 ?W1G;")).len();
+    for wide in [
+        " R0, R1, R2, R3",
+        " R0, R1, 0x5, R3",
+        ".U32.U32 R0, R1, R2, R3",
+        ".S32.U32.SHR_7 R0, R1, R2, R3",
+        ".U32.S16 R0, R1, 0x5, R3",
+    ] {
+        assert_eq!(faults(wide), 0, "{wide}");
+    }
+    for narrow in [".U16.U16 R0, R1, R2, R3", ".S16.U8 R0, R1.H1, R2.B2, R3", ".U16.U16 R0, R1, 0x5, R3"] {
+        assert_eq!(faults(narrow), 1, "{narrow}");
+    }
 }
 
 /// A control word with one slot changed.
