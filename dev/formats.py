@@ -113,6 +113,8 @@ mad.lo.cc.u32 1 1 1
 cvt.rn.satfinite.e4m3x2.f32 1 1
 OpFmaKHR.v2f16 0x3c003c00 0x3c003c00 0x00000000
 OpFmaKHR.f32 1 1 1 --allowed
+OpFmaKHR.f32 1 2 3 --allowed --saw 5
+OpFmaKHR.f32 1 2 3 --allowed --saw 6
 """
 
 
@@ -132,6 +134,8 @@ def objects():
                 count += lines("check.json", "check", *options, folder=folder)
     for pair in (("fma.rn.f32", "mad.rn.f32"), ("fma(a,b,c)", "a*b+c"), ("a*3", "a+a+a", "--type", "f64")):
         count += lines("diff.json", "diff", *pair)
+    for other in ("sm_86", "sm_90"):
+        count += lines("diff.json", "diff", "--arch", "sm_80", other, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     hazards = lines("check.json", "check", "tests/cli/maxwell.in/hazard.cubin", "--check-hazards")
     assert hazards
     return count + hazards
