@@ -106,8 +106,9 @@ impl BitFields {
 
     /// The same for a reader.
     pub fn lines(&self) -> Vec<Line> {
-        // An infinity may be what a number was rounded to.
-        let exactly = if self.exact_decimal.ends_with("inf") { "" } else { " exactly" };
+        // An infinity may be what a number was rounded to, and a NaN is no number.
+        let exactly =
+            if self.exact_decimal.ends_with("inf") || self.exact_decimal.ends_with("nan") { "" } else { " exactly" };
         let mut lines =
             vec![Line::of(Role::Strong, self.value.as_str()).and(Role::Faint, format!("   {},{exactly}", self.ty))];
         let head = lines[0].to_string().chars().count() + 1;

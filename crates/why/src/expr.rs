@@ -70,10 +70,13 @@ pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
             )),
         };
     }
-    if unsigned.starts_with("0f") && unsigned.len() == 10 {
+    let is_ptx = |mark, length| {
+        unsigned.len() == length && unsigned.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(mark))
+    };
+    if is_ptx("0f", 10) {
         return of(Format::F32, text);
     }
-    if unsigned.starts_with("0d") && unsigned.len() == 18 {
+    if is_ptx("0d", 18) {
         return of(Format::F64, text);
     }
     let suffixed = [("f", Format::F32), ("F", Format::F32), ("h", Format::F16), ("b", Format::BF16)];
