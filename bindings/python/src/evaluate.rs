@@ -7,7 +7,7 @@ use roundonce::arith::{Format, Rounding};
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::exec::Threads;
 use roundonce::isa::convert;
-use roundonce::{Finding, Profile, ProfileChoice, Target, Value, conversion, integer, parse_sm};
+use roundonce::{Finding, Profile, ProfileChoice, Target, Value, conversion, integer, parse_ptx, parse_sm};
 
 use crate::convert::Conversion;
 use crate::error;
@@ -25,7 +25,7 @@ pub(crate) struct Instruction {
 /// A target as its name and a PTX version.
 pub(crate) fn target(py: Python<'_>, target: Option<&str>, version: Option<&str>) -> PyResult<Target> {
     let sm = target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?;
-    let ptx = version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?;
+    let ptx = version.map(parse_ptx).transpose().map_err(|problem| error::whole(py, problem))?;
     Ok(Target { sm, ptx })
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
     target: Option<SmTarget>,
     /// The PTX version, where the meaning depends on it
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = roundonce::parse_ptx)]
     ptx: Option<roundonce::Version>,
 }
 

@@ -33,6 +33,7 @@ pub use outline::outline;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{
-    Contraction, Options, RULES, Report, check, check_text, contractions, first_version, report_text, targets,
+    Contraction, Options, RULES, Report, check, check_text, contractions, first_version, is_version, no_version,
+    report_text, targets,
 };
 pub use vocabulary::{OpcodeText, directives, next_modifiers, opcode_text, opcodes};

@@ -64,6 +64,15 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
     })
 }
 
+/// Reads a version of PTX, `8.6`.
+///
+/// # Errors
+/// If there is no such version, or it is newer than what is known here.
+pub fn parse_ptx(text: &str) -> Result<Version, String> {
+    let version = text.parse()?;
+    if ptx::is_version(version) { Ok(version) } else { Err(ptx::no_version(version)) }
+}
+
 /// The instruction that a spelling names: PTX `fma.rz.sat.f32.bf16`, `mad.f32@sm_13`; SASS `FFMA.FTZ.RZ.SAT.CC`; SPIR-V
 /// `OpFmaKHR.v4f16+rtz+ftz`, `OpFmaKHR.f32@vulkan1.3`.
 ///
@@ -92,7 +101,12 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         if !is_outside_family(name) {
             return finding;
         }
-        if conversion::is_conversion(name) || matrix::is_matrix(name) || integer::is_integer(name) {
+        if matrix::is_matrix(name) {
+            let message = format!("`{spelling}` is a matrix multiply-add, which is not taken here");
+            return fault(NOT_COMPUTED, message)
+                .help("`roundonce eval` and `explain` compute it, `diff` compares it on two machines, `run` takes kernels with it");
+        }
+        if conversion::is_conversion(name) || integer::is_integer(name) {
             let message =
                 format!("`{spelling}` is no multiply-add, sum or product of floats, which alone is taken here");
             return fault(NOT_COMPUTED, message).help("`roundonce eval` and `explain` compute it");

@@ -22,6 +22,20 @@ static LAST_MINOR: &[Version] = &[
     Version(9, 5),
 ];
 
+/// Whether there is such a PTX, and its opcodes are known here.
+pub fn is_version(version: Version) -> bool {
+    LAST_MINOR.iter().any(|last| version.0 == last.0 && version.1 <= last.1)
+}
+
+/// What is wrong with a version that is none.
+pub fn no_version(version: Version) -> String {
+    if version < NEWEST {
+        format!("there is no PTX {version}: expected a version from 1.0 to {NEWEST}")
+    } else {
+        format!("PTX {version} is newer than what is checked here: expected at most {NEWEST}")
+    }
+}
+
 /// Every target and the first PTX that has it. As the assembler accepts them; the document's own table leaves out
 /// sm_21 and names sm_110 where older documents say sm_101.
 #[rustfmt::skip] // A table.
@@ -136,22 +150,13 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn item(&mut self, item: &Item<'a>) {
         match item {
             Item::Version { version, span } => {
-                let known = LAST_MINOR.iter().any(|last| version.0 == last.0 && version.1 <= last.1);
-                if !known && *version < NEWEST {
-                    self.report(
-                        Finding::error(
-                            "PTX0011",
-                            span.place(),
-                            format!("there is no PTX {version}: expected a version from 1.0 to {NEWEST}"),
-                        )
-                        .rule("PTX ISA, 11.1.1 .version"),
-                    );
-                } else if !known {
-                    self.report(Finding::note(
-                        "PTX0011",
-                        span.place(),
-                        format!("PTX {version} is newer than what is checked here: expected at most {NEWEST}"),
-                    ));
+                if !is_version(*version) {
+                    let (place, message) = (span.place(), no_version(*version));
+                    self.report(if *version < NEWEST {
+                        Finding::error("PTX0011", place, message).rule("PTX ISA, 11.1.1 .version")
+                    } else {
+                        Finding::note("PTX0011", place, message)
+                    });
                 }
             }
             Item::Target { words, .. } => {
