@@ -15,11 +15,14 @@ use roundonce_vectors::without_mark;
 use crate::asm::check_listing;
 use crate::cuda::CudaSource;
 use crate::modules::Language;
+use crate::options::{self, Given, Kind};
 use crate::report::{self, Format};
 use crate::{Ended, Failure, Status, files, output};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv; `-` reads stdin, whose language is known by what it holds
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -51,6 +54,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    // An option that is for one of the files is no mistake.
+    let kind = |path: &PathBuf| match Language::of(path)? {
+        Language::Ptx => Some(Kind::Ptx),
+        Language::Spirv | Language::SpirvText => Some(Kind::Spirv),
+        Language::Sass | Language::Cubin => Some(Kind::MachineCode),
+    };
+    let kinds: Vec<Kind> = arguments.files.iter().filter_map(kind).collect();
+    arguments.given.check(options::CHECK, &kinds, arguments.files[0].display())?;
     let mut checked = Vec::with_capacity(arguments.files.len());
     // What was found in other files is reported all the same.
     let mut failed = None;

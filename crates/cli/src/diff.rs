@@ -6,13 +6,14 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use roundonce::answers::{Compared, Noted, between, equal, literal_type};
+use roundonce::matrix;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query};
-use roundonce::{SmTarget, Target, matrix};
 
 use crate::argument::Argument;
 use crate::launch::LaunchArguments;
-use crate::modules::{KERNELS, Language};
+use crate::modules::KERNELS;
+use crate::options::{self, Given, Kind};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
@@ -21,6 +22,8 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
     /// kernel (.ptx, .spv, .spvasm, .sass, .cubin, .cu) with its arguments as for `run`
     #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
@@ -33,10 +36,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.json", conflicts_with = "second")]
     baseline: Option<PathBuf>,
     /// Write the baseline
-    #[arg(long, requires = "baseline")]
+    #[arg(long, requires = "baseline", conflicts_with = "second")]
     record: bool,
     /// The type of an expression's names, where no instruction gives it
-    #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
+    #[arg(id = "type", long = "type", value_name = "TYPE", default_value = "f32")]
     ty: String,
     /// Values to estimate on how often the two differ: a=x.npy
     #[arg(long, value_name = "NAME=FILE.npy", value_parser = Argument::parser())]
@@ -49,7 +52,7 @@ pub(crate) struct Arguments {
     nan_bits: bool,
     /// Of two files of results, or of what two kernels leave: a picture of the distances, their distribution and where
     /// in the range they are
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "baseline")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArguments,
@@ -62,77 +65,79 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let first = &arguments.first;
     if let Some(baseline) = &arguments.baseline {
-        if Language::of(first.path()).is_none() {
+        let Some(kind) = Kind::of_module(first.path())? else {
             return Err(Failure::Input(format!("`{first}` is no kernel: expected a {KERNELS} file for --baseline")));
-        }
-        let Arguments { launch, record, format, .. } = arguments;
+        };
+        let Arguments { given, launch, record, format, .. } = arguments;
+        given.check(options::DIFF, &[kind], first)?;
         return diff_kernels::against_baseline(first.path(), launch, baseline, *record, format.format);
     }
-    if let Some(second) = &arguments.second
-        && let Some(machines) = machines(arguments, first, second)?
-    {
-        return matrices(arguments, machines);
-    }
     let Some(second) = &arguments.second else { return Err(Failure::Input("two sides are compared".to_owned())) };
-    let kernels = [first, second].map(Argument::path);
-    match kernels.map(|file| Language::of(file).is_some()) {
-        [true, true] => {
-            let plot = arguments.plot.as_deref();
-            return diff_kernels::run(kernels, &arguments.launch, plot, arguments.format.format);
-        }
-        [false, false] if arguments.launch.has_arguments() => {
-            let message = format!("`{first}` is no kernel: expected a {KERNELS} file");
-            return Err(Failure::Input(message));
-        }
-        [false, false] => {}
-        _ => return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one"))),
+    let [first, second] = &on_machines(arguments, [first, second])?;
+    let kinds = [Kind::of(first)?, Kind::of(second)?];
+    let is_kernel = |kind| matches!(kind, Kind::Ptx | Kind::Cuda | Kind::Spirv | Kind::MachineCode | Kind::Listing);
+    if is_kernel(kinds[0]) != is_kernel(kinds[1]) {
+        return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one")));
     }
     first.no_other_array()?;
     second.no_other_array()?;
-    match (first.is_array(), second.is_array()) {
-        (true, true) => files(arguments, [first, second]),
-        (false, false) if arguments.plot.is_some() => {
-            let message = "--plot draws how results differ: expected two .npy files, or two kernels";
-            Err(Failure::Input(message.to_owned()))
+    arguments.given.check(options::DIFF, &kinds, first)?;
+    match kinds {
+        [one, _] if is_kernel(one) => {
+            let (plot, format) = (arguments.plot.as_deref(), arguments.format.format);
+            diff_kernels::run([first.path(), second.path()], &arguments.launch, plot, format)
         }
-        (false, false) => computations(arguments, [first, second]),
-        _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),
+        [Kind::Matrix, Kind::Matrix] => matrices(arguments, [first.text()?, second.text()?]),
+        [Kind::Results, Kind::Results] => files(arguments, [first, second]),
+        [Kind::Results, _] | [_, Kind::Results] => {
+            let message = format!("`{first}` and `{second}`: a file of results is compared with another one");
+            Err(Failure::Input(message))
+        }
+        _ => computations(arguments, [first, second]),
     }
 }
 
-/// One instruction and two machines.
-type Machines = (String, [Target; 2]);
-
-/// `diff --arch sm_80 sm_90 mma…`, or one spelling with each of two machines behind an `@`.
-fn machines(arguments: &Arguments, first: &Argument, second: &Argument) -> Result<Option<Machines>, Failure> {
-    let (Ok(one), Ok(other)) = (first.text(), second.text()) else { return Ok(None) };
-    let on = |sm: Option<SmTarget>| Target { sm, ..arguments.target.target() };
-    if matrix::is_matrix(other)
-        && let (Ok(second), Some(first)) = (roundonce::parse_sm(one), arguments.launch.machine()?)
-    {
-        return Ok(Some((other.to_owned(), [on(Some(first)), on(Some(second))])));
-    }
-    if !matrix::is_matrix(one) || !matrix::is_matrix(other) {
-        return Ok(None);
-    }
-    let split = |text: &str| match text.split_once('@') {
-        Some((name, sm)) => roundonce::parse_sm(sm).map(|sm| (name.to_owned(), on(Some(sm)))),
-        None => Ok((text.to_owned(), on(arguments.target.target().sm))),
+/// The two sides, instructions with the machine of --arch behind an `@`. Of `--arch sm_80 sm_90 X` both sides are X.
+fn on_machines(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Result<[Argument; 2], Failure> {
+    let machines = arguments.launch.machines();
+    let second_machine = first.text().ok().and_then(|text| roundonce::parse_sm(text).ok());
+    let (sides, machines) = match (machines, second_machine) {
+        ([machine], Some(other)) => ([second, second], [*machine, other]),
+        ([machine], _) => ([first, second], [*machine; 2]),
+        ([machine, other], _) => ([first, second], [*machine, *other]),
+        ([], _) => return Ok([first.clone(), second.clone()]),
+        _ => return Err(Failure::Input("--arch is given more than twice".to_owned())),
     };
-    let sides = [split(one), split(other)].map(|side| side.map_err(Failure::Input));
-    let [one, other] = sides;
-    let ((name, first), (second_name, second)) = (one?, other?);
-    if name != second_name {
+    let kinds = [Kind::of(sides[0])?, Kind::of(sides[1])?];
+    let has_machine = |kind: &Kind| matches!(kind, Kind::Instruction | Kind::Matrix);
+    let is_module = |kind: &Kind| matches!(kind, Kind::Ptx | Kind::Cuda);
+    if machines[0] != machines[1]
+        && let Some(at) =
+            kinds.iter().position(|kind| !has_machine(kind) && (second_machine.is_some() || !is_module(kind)))
+    {
+        let message = format!("two machines are for an instruction, and `{}` is {}", sides[at], kinds[at].name());
+        return Err(Failure::Input(message));
+    }
+    let side = |at: usize| match sides[at].text() {
+        Ok(text) if has_machine(&kinds[at]) && text.contains('@') => {
+            Err(Failure::Input(format!("`{text}` names its machine, and --arch names {}", machines[at])))
+        }
+        Ok(text) if has_machine(&kinds[at]) => Ok(Argument::from(format!("{text}@{}", machines[at]).as_str())),
+        _ => Ok(sides[at].clone()),
+    };
+    Ok([side(0)?, side(1)?])
+}
+
+/// One matrix multiply-add on two machines.
+fn matrices(arguments: &Arguments, texts: [&str; 2]) -> Ended {
+    let [spelling, other] = texts.map(|text| text.split_once('@').map_or(text, |(name, _)| name));
+    if spelling != other {
         let message = "two matrix multiply-adds are compared on two machines: one spelling, MMA@sm_80 MMA@sm_90";
         return Err(Failure::Unsupported(message.to_owned()));
     }
-    Ok(Some((name, [first, second])))
-}
-
-fn matrices(arguments: &Arguments, (spelling, targets): Machines) -> Ended {
     let profile = arguments.launch.profile()?;
-    let [one, other] = targets.map(|target| matrix::instruction(&spelling, &target, &profile));
-    let comparison = one?.compare(&other?, &spelling, &profile, arguments.tries.min(MOST_DOTS));
+    let [one, other] = texts.map(|text| matrix::instruction(text, &arguments.target.target(), &profile));
+    let comparison = one?.compare(&other?, spelling, &profile, arguments.tries.min(MOST_DOTS));
     match arguments.format.format {
         Format::Json => output::json(&comparison)?,
         Format::Text => output::lines(&comparison.lines())?,

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use roundonce::sass::{self, Cubin, Generation, Layout, ScheduleStyle};
+use roundonce::sass::{self, Cubin, Generation, Layout, ScheduleStyle, modern};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
 use crate::asm::{Arch, Language, check_listing};
+use crate::options::{self, Given, Kind};
 use crate::{Ended, Failure, Status, files, lines, sass_modern};
 
 /// How immediates look.
@@ -36,6 +37,8 @@ enum Schedule {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` reads stdin, with
     /// --lang sass a word a line
     file: PathBuf,
@@ -94,16 +97,21 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let layout = arguments.layout();
-    if arguments.schedule == Some(Schedule::Envytools) && matches!(arguments.arch, Some(Arch::Modern(_))) {
-        return Err(Failure::Input(
-            "envytools' sched lines are of bundles, which words of 128 bits have not".to_owned(),
-        ));
-    }
+    let go_with = |kind| {
+        if arguments.schedule == Some(Schedule::Envytools) && matches!(kind, Kind::ModernWords | Kind::ModernWordLines)
+        {
+            let problem = "envytools' sched lines are of bundles, which words of 128 bits have not";
+            return Err(Failure::Input(problem.to_owned()));
+        }
+        arguments.given.check(options::DISASM, &[kind], arguments.file.display())
+    };
     let is_stdin = arguments.file.as_os_str() == "-";
     if is_stdin && arguments.lang == Some(Language::Sass) && !files::stdin_is_elf() {
         if let Some(Arch::Modern(target)) = arguments.arch {
+            go_with(Kind::ModernWordLines)?;
             return sass_modern::disassemble_lines(target, &layout);
         }
+        go_with(Kind::WordLines)?;
         let answer = |line: &str, out: &mut String| {
             let word = read_word(line)?;
             sass::disasm_word_into(word, layout.style, layout.generation, out).map_err(|finding| finding.to_string())
@@ -112,12 +120,23 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let bytes = files::read(&arguments.file)?;
     if arguments.lang.or_else(|| Language::of(&arguments.file)) == Some(Language::Spirv) {
+        go_with(Kind::Spirv)?;
         let text = spirv::disassemble(&bytes)
             .map_err(|finding| Failure::Input(format!("{}: {finding}", arguments.file.display())))?;
         files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
         return Ok(Status::Done);
     }
-    let text = sass_text(arguments, bytes, &layout)?;
+    let target = match arguments.arch {
+        None => sass_modern::target_of(&bytes),
+        Some(Arch::Modern(target)) => Some(target),
+        Some(Arch::Maxwell(_)) => None,
+    };
+    go_with(match target {
+        Some(_) => Kind::ModernWords,
+        None if Cubin::is_elf(&bytes) => Kind::MachineCode,
+        None => Kind::Words,
+    })?;
+    let text = sass_text(arguments, bytes, target, &layout)?;
     files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
     Ok(Status::Done)
 }
@@ -132,13 +151,13 @@ fn read_word(text: &str) -> Result<u64, String> {
 }
 
 /// The text of whatever the file holds.
-fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<String, Failure> {
+fn sass_text(
+    arguments: &Arguments,
+    bytes: Vec<u8>,
+    target: Option<modern::Target>,
+    layout: &Layout,
+) -> Result<String, Failure> {
     let named = |finding: roundonce::Finding| Failure::Input(format!("{}: {finding}", arguments.file.display()));
-    let target = match arguments.arch {
-        None => sass_modern::target_of(&bytes),
-        Some(Arch::Modern(target)) => Some(target),
-        Some(Arch::Maxwell(_)) => None,
-    };
     if let Some(target) = target {
         return sass_modern::disassemble(&arguments.file, &bytes, target, layout);
     }

@@ -46,6 +46,10 @@ impl ImageArguments {
             let param = &kernel.params[place];
             let found = match option {
                 "--texture" if param.passing != Passing::Sampler => texture(place, param, &value),
+                "--sampler" if !matches!(param.passing, Passing::Sampler | Passing::Image(_)) => {
+                    let called = kernel::called(place, param);
+                    return Err(Failure::Input(format!("--sampler: {called} is no sampler")));
+                }
                 _ => sampler(place, param, &value),
             };
             if bound.insert(place, found?).is_some() {

@@ -52,7 +52,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "NAME")]
     entry: Vec<String>,
     /// PTX: the machine whose matrix multiply-add it is (sm_90), the module's own target where none is named: a driver
-    /// compiles a module again for a newer one; `diff` takes one for each file
+    /// compiles a module again for a newer one; `diff` takes one for each side, of an instruction as `@sm_90` behind it
     #[arg(long, value_name = "TARGET", value_parser = kernel::machine)]
     arch: Vec<SmTarget>,
     /// Blocks of the grid
@@ -142,14 +142,6 @@ impl LaunchArguments {
         })
     }
 
-    /// Whether anything was given that only a kernel takes.
-    pub(crate) fn has_arguments(&self) -> bool {
-        self.gives_arguments()
-            || ![&self.reg, &self.cbank].iter().all(|given| given.is_empty())
-            || !self.spec.is_empty()
-            || !self.entry.is_empty()
-    }
-
     /// Whether a value is given for any parameter.
     pub(crate) fn gives_arguments(&self) -> bool {
         !self.arg.is_empty() || self.push.is_some() || self.images.has_textures() || self.images.has_samplers()
@@ -181,6 +173,11 @@ impl LaunchArguments {
             [machine] => Ok(Some(machine)),
             _ => Err(Failure::Input("--arch is given twice".to_owned())),
         }
+    }
+
+    /// The machines that are named, as many as there are.
+    pub(crate) fn machines(&self) -> &[SmTarget] {
+        &self.arch
     }
 
     /// The kernels of two files and their machines; one name serves both.

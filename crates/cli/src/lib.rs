@@ -28,6 +28,7 @@ mod lines;
 mod lsp;
 mod memory;
 mod modules;
+mod options;
 mod output;
 mod plot;
 mod progress;

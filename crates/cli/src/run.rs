@@ -16,6 +16,7 @@ use crate::array::Array;
 use crate::check::LARGEST;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
 use crate::modules::Language;
+use crate::options::{self, Given, Kind};
 use crate::output::{self, Format, FormatArgument};
 use crate::run_observed::{self, ShadowBreadth};
 use crate::{Ended, Failure, Status, files, run_sass, smoke, terminal};
@@ -59,6 +60,8 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// The kernel's module: .ptx, .spv, .spvasm, .cubin, a .sass listing, or CUDA C++, .cu; `-` reads stdin, whose language is
     /// known by what it holds
     pub(crate) file: PathBuf,
@@ -95,7 +98,7 @@ pub(crate) struct Arguments {
     engine: Execution,
     /// Run every kernel, or the one that is named, on arguments made by type: zeros, 1 MiB for each buffer; a line each:
     /// ran, refused, failed
-    #[arg(long, conflicts_with_all = ["arg", "out", "trace", "check_races", "contract", "reg", "cbank", "exceptions", "shadow"])]
+    #[arg(long, conflicts_with_all = ["arg", "out", "trace", "check_races", "contract", "reg", "cbank", "exceptions", "shadow", "check_hazards", "push", "texture", "sampler"])]
     smoke: bool,
     #[command(flatten)]
     format: FormatArgument,
@@ -139,10 +142,12 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let kind = Kind::of_module(&arguments.file)?;
+    arguments.given.check(options::RUN, kind.as_slice(), arguments.file.display())?;
     if arguments.smoke {
         return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
     }
-    if Language::read(&arguments.file)? == Some(Language::Sass) {
+    if kind == Some(Kind::Listing) {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;

@@ -15,10 +15,10 @@ use roundonce::why::{Language as Rules, LiteralTypes};
 use roundonce::{Profile, SmTarget};
 
 use crate::argument::Argument;
-use crate::modules::Language as KernelLanguage;
+use crate::options::{self, Given, Kind};
 use crate::output::{self, Format, FormatArgument};
 use crate::translate_kernel::{self, KernelArguments};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, files};
 
 /// What becomes of a product beside a sum.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,6 +31,8 @@ enum Contract {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// An instruction (fma.rz.ftz.f32, FFMA.SAT, OpFmaKHR.f32+rtz), an expression (fma(a,b,c)*d), or a kernel's file
     #[arg(value_name = "FORM|EXPRESSION|FILE", allow_hyphen_values = true, value_parser = Argument::parser())]
     source: Argument,
@@ -44,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LANGUAGE", value_parser = Rules::parse)]
     from: Option<Rules>,
     /// The type of an expression's names that are given none
-    #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = literal_type)]
+    #[arg(id = "type", long = "type", value_name = "TYPE", default_value = "f32", value_parser = literal_type)]
     ty: Lane,
     /// Whether sums take products, where an expression or a kernel leaves that open
     #[arg(long, value_enum, value_name = "POLICY")]
@@ -61,12 +63,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let source = &arguments.source;
     let file = source.path();
-    if file.as_os_str() == "-" || file.is_file() || KernelLanguage::of(file).is_some() {
+    let module = Kind::of_module(file)?;
+    if file.as_os_str() == "-" || file.is_file() || module.is_some() {
+        arguments.given.check(options::TRANSLATE, module.as_slice(), source)?;
         if let Some(extra) = arguments.types.first() {
             return Err(Failure::Input(format!("`{extra}`: a kernel says the types of its names")));
-        }
-        if arguments.from.is_some() {
-            return Err(Failure::Input("--from is for expressions: a kernel's file says its language".to_owned()));
         }
         return translate_kernel::run(
             file,
@@ -78,17 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         );
     }
     let text = source.text()?;
-    if let Some(option) = arguments.kernels.given() {
-        return Err(Failure::Input(format!("{option} is for kernels, and `{text}` is no file")));
-    }
+    arguments.given.check(options::TRANSLATE, &[Kind::of_text(text)], text)?;
     let Noted { answer, notes } = if is_spelling(text) {
         if let Some(extra) = arguments.types.first() {
             return Err(Failure::Input(format!("`{extra}`: an instruction says the types of its operands")));
-        }
-        if arguments.contract.is_some() {
-            return Err(Failure::Input(
-                "--contract is for expressions and kernels: an instruction says itself what it rounds".to_owned(),
-            ));
         }
         translate_instruction(text, arguments.to, arguments.target, &Profile::NVIDIA)?
     } else {
@@ -101,11 +95,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         })?
     };
     notes.iter().for_each(|note| output::note(note));
-    match arguments.format.format {
-        Format::Json => output::json(&answer)?,
-        Format::Text => output::lines(&answer.lines())?,
+    let has_counterpart = answer.outcome != CounterpartOutcome::NoCounterpart;
+    match (arguments.kernels.output(), arguments.format.format) {
+        (Some(path), Format::Json) if has_counterpart => {
+            let text = serde_json::to_string(&answer).map_err(|error| Failure::Input(error.to_string()))?;
+            files::write(path, format!("{text}\n").as_bytes())?;
+        }
+        (Some(path), Format::Text) if has_counterpart => {
+            let text: String = answer.lines().iter().map(|line| format!("{line}\n")).collect();
+            files::write(path, text.as_bytes())?;
+        }
+        (_, Format::Json) => output::json(&answer)?,
+        (_, Format::Text) => output::lines(&answer.lines())?,
     }
-    Ok(if answer.outcome == CounterpartOutcome::NoCounterpart { Status::Found } else { Status::Done })
+    Ok(if has_counterpart { Status::Done } else { Status::Found })
 }
 
 /// The languages in which whole modules are written.

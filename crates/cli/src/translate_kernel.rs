@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::answers::{Checked, TranslatedModule, located};
-use roundonce::kernel::{Choice, Refusal, Source};
+use roundonce::kernel::{Choice, Source};
 use roundonce::spirv::{self, Environment};
 use roundonce::translate::rules::LOSSES;
 use roundonce::translation::{NoTranslation, Options, To, Verification, translate};
@@ -21,7 +21,8 @@ pub(crate) struct KernelArguments {
     /// The kernel (default: every kernel of the module)
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Where the module goes: .ptx, .spvasm, or the words of SPIR-V in .spv (default: its text on stdout)
+    /// Where the translation goes: a module to .ptx, .spvasm, or as the words of SPIR-V to .spv; of others what is printed
+    /// without it (default: the text on stdout)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Compares each kernel with its translation: by proof, and by runs of both on directed and random data
@@ -40,7 +41,7 @@ pub(crate) struct KernelArguments {
     #[arg(long, value_name = "ID=VALUE")]
     spec: Vec<String>,
     /// To PTX: its version (default: the lowest that has every instruction)
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = roundonce::parse_ptx)]
     ptx: Option<Version>,
     /// To SPIR-V: whom the module is for: opencl1.2, opencl2.2 …
     #[arg(long, value_name = "ENVIRONMENT")]
@@ -58,20 +59,9 @@ fn loss(code: &str) -> Result<String, String> {
 }
 
 impl KernelArguments {
-    /// An option that is given, and that only kernels have.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--entry", self.entry.is_some()),
-            ("--output", self.output.is_some()),
-            ("--verify", self.verify),
-            ("--allow", !self.allow.is_empty()),
-            ("--assume", self.assume.is_some()),
-            ("--spec", !self.spec.is_empty()),
-            ("--ptx", self.ptx.is_some()),
-            ("--target-env", self.target_env.is_some()),
-            ("--fma-khr", self.fma_khr),
-        ];
-        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    /// Where the translation goes, if not to stdout.
+    pub(crate) fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
     }
 
     /// That no option is given that a translation to the language does not have.
@@ -115,16 +105,10 @@ pub(crate) fn run(
         fma_khr: arguments.fma_khr,
         ..Options::default()
     };
-    let translated = |source: Source<'_>, choice: &Choice| {
-        let is_spirv = matches!(source, Source::Spirv(_) | Source::SpirvText(_));
-        if arguments.assume.is_some() && !is_spirv {
-            return Err(Refusal::Usage("--assume is for what SPIR-V leaves open, and this is none".to_owned()));
-        }
-        match translate(source, to, choice, &options) {
-            Ok(translated) => Ok(Ok(translated)),
-            Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
-            Err(NoTranslation::Unread(refusal)) => Err(refusal),
-        }
+    let translated = |source: Source<'_>, choice: &Choice| match translate(source, to, choice, &options) {
+        Ok(translated) => Ok(Ok(translated)),
+        Err(NoTranslation::NoCounterpart(findings)) => Ok(Err(findings)),
+        Err(NoTranslation::Unread(refusal)) => Err(refusal),
     };
     let (translated, text) = match CudaSource::of(file) {
         None => modules::read(file, &choice, translated)?,

@@ -1,7 +1,7 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::Profile;
@@ -12,13 +12,15 @@ use roundonce::why::{Allowed, Case, Language, Line, LiteralTypes, Options, Role,
 use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::launch::LaunchArguments;
-use crate::modules::{KERNELS, Language as KernelLanguage};
+use crate::options::{self, Given, Kind};
 use crate::output;
 use crate::report::Format;
 use crate::{Ended, Failure, Status, files, terminal, threads, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
     /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; of arrays sum(a*b, 1), mean(a),
     /// a @ b too; or a kernel, with its arguments as for `run`: a .ptx, .spv, .spvasm, .sass, .cubin or .cu file, or a line of the
     /// last (kernel.cu:34)
@@ -51,11 +53,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = toolchain)]
     toolchain: Option<&'static str>,
     /// The type of literals and values that carry none: f16, bf16, f32, f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = answers::literal_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = answers::literal_type, id = "type")]
     literal_type: Option<Lane>,
     /// The language whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; without it c, and
     /// beside arrays numpy
-    #[arg(long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "literal_type")]
+    #[arg(id = "as", long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "type")]
     language: Option<Language>,
     /// The answer as one page to attach, beside what is printed
     #[arg(long, value_name = "FILE.html")]
@@ -77,6 +79,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.list {
         return list(arguments.format);
     }
+    let file = arguments.expression.as_ref().map_or(Path::new(""), Argument::path);
+    let (kind, name) = match (&arguments.expression, &arguments.test_reference, &arguments.case) {
+        (_, Some(command), _) => (Kind::Program, command.clone()),
+        (Some(expression), ..) => (Kind::of_module(file)?.unwrap_or(Kind::Expression), expression.to_string()),
+        (None, _, case) => (Kind::Case, case.clone().unwrap_or_else(|| "why".to_owned())),
+    };
+    arguments.given.check(options::WHY, &[kind], name)?;
     let profile = arguments.launch.profile()?;
     arguments.report.as_deref().map_or(Ok(()), |path| files::check_extension("--report", path, "html"))?;
     let writer = Writer::new(arguments.format, arguments.report.as_deref());
@@ -102,24 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), writer);
     };
-    let file = expression.path();
-    if KernelLanguage::of(file).is_some() {
+    if kind != Kind::Expression {
         if let Some(input) = arguments.inputs.first() {
             return Err(Failure::Input(format!("`{input}`: a kernel's arguments are given as --arg {input}")));
-        }
-        if arguments.plot.is_some() {
-            return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
         }
         let asked =
             why_kernel::Asked { launch: &arguments.launch, saw: &arguments.saw, cubin: arguments.compiled.as_deref() };
         return why_kernel::ask(file, &asked, options, writer);
-    }
-    if arguments.compiled.is_some() {
-        return Err(Failure::Input("--compiled is about a kernel, not an expression".to_owned()));
-    }
-    if arguments.launch.has_arguments() {
-        let message = format!("`{expression}` is no kernel: expected a {KERNELS} file");
-        return Err(Failure::Input(message));
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split()?.1));
     let given = values

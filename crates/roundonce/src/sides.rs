@@ -89,7 +89,8 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
 /// Whether a text is meant for an instruction: a name alone, a number, or brackets and operators, are an expression.
 pub(crate) fn is_spelling(text: &str) -> bool {
     let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-    let mnemonic = split_spelling(text).0;
+    // A target behind it.
+    let mnemonic = split_spelling(text.split('@').next().unwrap_or_default()).0;
     text.contains('.') && !is_number && !text.contains(['(', ' ', '*', '+', '-'])
         || crate::TABLES
             .into_iter()

@@ -13,23 +13,6 @@ use crate::array::Array;
 use crate::asm::check_listing;
 use crate::{Failure, files, output};
 
-impl LaunchArguments {
-    /// The first option that was given and that only a kernel takes: a straight-line listing has a lane for each element of
-    /// its arrays, and neither parameters nor shared memory.
-    fn of_kernels(&self) -> Option<&'static str> {
-        let given = [
-            ("--arg", !self.arg.is_empty()),
-            ("--texture", self.images.has_textures()),
-            ("--sampler", self.images.has_samplers()),
-            ("--push", self.push.is_some()),
-            ("--spec", !self.spec.is_empty()),
-            ("--shared", self.shared != 0),
-            ("--arch", !self.arch.is_empty()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
-    }
-}
-
 /// A .sass listing with its registers and constants, and its text.
 pub(crate) fn listing(
     path: &Path,
@@ -38,10 +21,6 @@ pub(crate) fn listing(
 ) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
     check_listing(path, &text)?;
-    if let Some(option) = arguments.of_kernels() {
-        let problem = "a listing of straight-line SASS takes none: its registers are --reg and --cbank, its target stands in it (`.target sm_90`)";
-        return Err(Failure::Input(format!("{}: {option}: {problem}", path.display())));
-    }
     let lowered = sass::lower(&text, entry).map_err(|findings| {
         let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
         let text = located(&path.display().to_string(), &text, findings);
