@@ -10,7 +10,7 @@ use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
 use crate::rules::{self, instruction_findings};
-use crate::{Latency, SlotFault, Style, lookup, modern};
+use crate::{SlotFault, Style, lookup, modern};
 
 /// Every finding of a text, in its order; of a listing whose headings name a later target, those of its 128-bit words.
 ///
@@ -121,7 +121,7 @@ fn slot_findings(line: &Line, generation: Generation, findings: &mut Vec<Finding
         Code::Statement(statement) => Ok(statement.instruction),
         Code::Word(word) => decode_for(word, generation),
     };
-    let variable = instruction.is_ok_and(|instruction| instruction.row().latency == Latency::Variable);
+    let variable = instruction.is_ok_and(|instruction| instruction.is_variable());
     for fault in slot.faults().filter(|fault| !variable || *fault == SlotFault::Top) {
         let rule = match fault {
             SlotFault::WriteBarrier(_) | SlotFault::ReadBarrier(_) => rules::BARRIER,

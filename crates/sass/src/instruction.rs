@@ -6,7 +6,7 @@ use roundonce_isa::Recipe;
 use crate::fields;
 use crate::lookup;
 use crate::parse::is_illegal;
-use crate::row::{BANK, Kind, Lowering, MAX_OPERANDS, OFFSET, OperandField, Row, Slot};
+use crate::row::{BANK, Kind, Latency, Lowering, MAX_OPERANDS, OFFSET, OperandField, Row, Slot};
 
 /// The register that reads as zero and swallows what is written: `RZ`.
 pub const RZ: u8 = 255;
@@ -190,6 +190,14 @@ impl Instruction {
     #[inline]
     pub fn row(&self) -> &'static Row {
         lookup::row(self.row)
+    }
+    /// Whether its result comes later than after a fixed number of cycles.
+    pub fn is_variable(&self) -> bool {
+        match self.row().latency {
+            Latency::Fixed => false,
+            Latency::Variable => true,
+            Latency::VariableWhere(bits, value) => bits.get(self.word) == value,
+        }
     }
     /// Its word.
     #[inline]

@@ -248,6 +248,8 @@ pub enum Latency {
     Fixed,
     /// Later: it may set a read and a write barrier.
     Variable,
+    /// Later where these bits of the word have the value, otherwise fixed.
+    VariableWhere(Bits, u64),
 }
 
 /// What an instruction becomes in a program.
@@ -389,6 +391,11 @@ impl Row {
     /// Its result comes later: no register of it is kept.
     pub(crate) const fn variable(mut self) -> Row {
         self.latency = Latency::Variable;
+        self
+    }
+    /// Its result comes later where bits have a value.
+    pub(crate) const fn variable_where(mut self, bits: Bits, value: u64) -> Row {
+        self.latency = Latency::VariableWhere(bits, value);
         self
     }
     /// Whether a word is of this row.

@@ -39,8 +39,6 @@ const U16: OperandField = hex(20, 16);
 const S16: OperandField = signed(at(20, 16));
 /// A sign before the number, and none before zero.
 const MINUS_U16: OperandField = U16.sign(Slot::new("minus", at(56, 2), &["", "-", "", ""]));
-/// Of a factor of 32 bits, the sign.
-const WORD_TYPE: Slot = Slot::new("a_type", at(48, 1), &[".U32", ".S32"]);
 const HALF_TYPE: Slot = Slot::new("b_type", at(49, 1), &[".U16", ".S16"]);
 const UD: Slot = Slot::new("ud", at(54, 1), &[".UD", ""]);
 const MERGE: Slot =
@@ -147,10 +145,8 @@ pub(super) static ROWS: &[&[Row]] = &[
         // A first factor of 32 bits makes the latency variable, as ptxas has it.
         Row::new("VMAD", 0x5f00, 0xff00, &[po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1).when(A_BITS, 14).when(B_BITS, 14).variable().until(Sm52),
         Row::new("VMAD", 0x5f00, 0xff00, &[po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(49, 2), 1).when(A_BITS, 14).variable().until(Sm52),
-        Row::new("VMAD", 0x5f00, 0xff00, &[WORD_TYPE, B_TYPE, po(53), SHR, sat(55)], &[D, RA.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1).when(at(36, 3), 6).variable(),
-        Row::new("VMAD", 0x5f00, 0xff00, &[WORD_TYPE, HALF_TYPE, po(53), SHR, sat(55)], &[D, RA.neg_high(53), U16, RC.neg_low(53)]).when(at(50, 1), 0).when(at(36, 3), 6).variable(),
-        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, B_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1),
-        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, HALF_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(50, 1), 0),
+        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, B_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1).variable_where(at(36, 3), 6),
+        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, HALF_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(50, 1), 0).variable_where(at(36, 3), 6),
     ],
     &[
         Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, bool_op(45)], &[predicate(3), predicate(0), A, RB, P39])

@@ -15,7 +15,6 @@ use super::Words;
 use super::body::Body;
 use crate::instruction::Value;
 use crate::print::Register;
-use crate::row::{Latency, Row};
 use crate::rules;
 use crate::schedule::{Control, Slot};
 
@@ -285,9 +284,8 @@ impl Checked<'_> {
 
     fn is_late(&self, at: usize) -> bool {
         // `FCHK` has no barrier in ptxas's code.
-        let is_late = |row: &Row| row.latency == Latency::Variable && row.name != "FCHK";
-        self.slot(at).write_barrier().is_some()
-            || self.code.instruction(at).is_some_and(|instruction| is_late(instruction.row()))
+        let is_late = self.code.instruction(at).is_some_and(|found| found.is_variable() && found.row().name != "FCHK");
+        is_late || self.slot(at).write_barrier().is_some()
     }
 
     /// A block gone through; what is read or written too early goes to `tell`.
