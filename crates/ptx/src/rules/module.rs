@@ -149,15 +149,13 @@ impl<'a> Check<'_, 'a> {
 
     pub(super) fn item(&mut self, item: &Item<'a>) {
         match item {
-            Item::Version { version, span } => {
-                if !is_version(*version) {
-                    let (place, message) = (span.place(), no_version(*version));
-                    self.report(if *version < NEWEST {
-                        Finding::error("PTX0011", place, message).rule("PTX ISA, 11.1.1 .version")
-                    } else {
-                        Finding::note("PTX0011", place, message)
-                    });
-                }
+            Item::Version { version, span } if !is_version(*version) => {
+                let (place, message) = (span.place(), no_version(*version));
+                self.report(if *version < NEWEST {
+                    Finding::error("PTX0011", place, message).rule("PTX ISA, 11.1.1 .version")
+                } else {
+                    Finding::note("PTX0011", place, message)
+                });
             }
             Item::Target { words, .. } => {
                 let module = self.module;
