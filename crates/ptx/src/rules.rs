@@ -27,7 +27,7 @@ mod signature;
 pub use codes::RULES;
 pub use determinacy::{Contraction, contractions};
 pub use module::{first_version, is_version, no_version, targets};
-pub(crate) use names::is_special;
+pub(crate) use names::{is_special, special_lanes};
 pub(crate) use signature::plain as plain_modifiers;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Space, Span, Statement, Variable};

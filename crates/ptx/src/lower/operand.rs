@@ -4,6 +4,7 @@ use super::module::RESERVED_SHARED;
 use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
+use crate::rules::special_lanes;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Placement, Reg, Space, Special, Width};
 
@@ -412,10 +413,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         halves
     }
 
-    /// The components of a vector register.
+    /// The components of a vector register, of a special one too.
     fn components(&mut self, name: &'a str) -> Option<Vec<Written<'a>>> {
-        let Some(Entity::Vector(regs)) = self.find(name) else { return None };
-        let all = [Component::X, Component::Y, Component::Z, Component::W].into_iter().take(regs.len());
+        let count = match self.find(name) {
+            Some(Entity::Vector(regs)) => regs.len(),
+            None if special_lanes(name) > 1 => special_lanes(name),
+            _ => return None,
+        };
+        let all = [Component::X, Component::Y, Component::Z, Component::W].into_iter().take(count);
         let span = self.span;
         Some(all.map(|component| Written { span, kind: OperandKind::Component(name, component) }).collect())
     }

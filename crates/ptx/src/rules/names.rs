@@ -25,7 +25,7 @@ pub(crate) fn is_special(name: &str) -> bool {
 }
 
 /// How many numbers a special register holds.
-pub(super) fn special_lanes(name: &str) -> usize {
+pub(crate) fn special_lanes(name: &str) -> usize {
     const VECTORS: &[&str] =
         &["%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
     if VECTORS.contains(&name) { 4 } else { 1 }
