@@ -361,10 +361,11 @@ static HOLDERS: LazyLock<HashMap<&'static str, [OnceLock<Vec<&'static str>>; 2]>
     LazyLock::new(|| crate::types::names().map(|ty| (ty, Default::default())).collect());
 
 /// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant, `e`: one whose
-/// constants have eight bits, `c`: one or a predicate, `g`: an address).
+/// constants have eight bits, `i`: the number of a barrier, `t`: a number of threads, `u`: one that is not 0, `c`: one or a
+/// predicate, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     match ty {
-        "n" | "r" | "e" => &[".b32", ".u32", ".s32"],
+        "n" | "r" | "e" | "i" | "t" | "u" => &[".b32", ".u32", ".s32"],
         "c" => &[".b32", ".u32", ".s32", ".pred"],
         "g" => &[".b32", ".u32", ".s32", ".b64", ".u64", ".s64"],
         _ => HOLDERS.get(ty).map_or(&[], |all| {

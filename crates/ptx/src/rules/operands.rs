@@ -18,10 +18,41 @@ pub(super) enum Immediate {
     Integer,
     /// From 0 to 255.
     Byte,
+    /// The number of a barrier, from 0 to 15.
+    Barrier,
+    /// How many threads: a multiple of 32.
+    Threads,
+    /// Likewise, and not 0.
+    SomeThreads,
     /// Or the bits of a float in hexadecimal.
     IntegerOrSingle,
     /// Or a floating constant of 64 bits.
     IntegerOrDouble,
+}
+
+impl Immediate {
+    /// Whether not every integer may stand there.
+    fn is_limited(self) -> bool {
+        matches!(self, Immediate::Byte | Immediate::Barrier | Immediate::Threads | Immediate::SomeThreads)
+    }
+
+    /// What an integer is that may not stand there.
+    fn refuses(self, constant: Constant) -> Option<&'static str> {
+        let value = match constant {
+            Constant::Signed(value) => value as u64,
+            Constant::Unsigned(value) => value,
+            Constant::Double(_) | Constant::Single(_) => return None,
+        };
+        match self {
+            Immediate::Byte if value > 255 => Some("a constant of more than eight bits"),
+            Immediate::Barrier if value > 15 => Some("a constant above 15"),
+            Immediate::Threads | Immediate::SomeThreads if value % 32 != 0 => {
+                Some("a constant that is no multiple of 32")
+            }
+            Immediate::SomeThreads if value == 0 => Some("a constant 0"),
+            _ => None,
+        }
+    }
 }
 
 /// What may stand in a place of a form.
@@ -86,6 +117,9 @@ impl Wanted {
             Immediate::Floating => "a floating constant",
             Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => "an integer constant",
             Immediate::Byte => "an integer constant from 0 to 255",
+            Immediate::Barrier => "an integer constant from 0 to 15",
+            Immediate::Threads => "a constant multiple of 32",
+            Immediate::SomeThreads => "a constant multiple of 32, and not 0",
             Immediate::None => return self.registers(),
         };
         // Some places take a constant alone.
@@ -372,10 +406,11 @@ impl<'a> Check<'_, 'a> {
         let floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
         match wanted.immediate {
             Immediate::Floating if floating => {}
-            Immediate::Byte if matches!(constant, Constant::Signed(0..=255) | Constant::Unsigned(0..=255)) => {}
-            Immediate::Byte if !floating => {
-                self.refuse("PTX0027", operand, wanted, "a constant of more than eight bits", "");
+            limited if !floating && limited.refuses(constant).is_some() => {
+                let found = limited.refuses(constant).unwrap_or_default();
+                self.refuse("PTX0027", operand, wanted, found, "");
             }
+            limited if !floating && limited.is_limited() => {}
             Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble if !floating => {}
             Immediate::IntegerOrSingle if matches!(constant, Constant::Single(_)) => {}
             Immediate::IntegerOrDouble if matches!(constant, Constant::Double(_)) => {}
@@ -385,7 +420,13 @@ impl<'a> Check<'_, 'a> {
                 let help = if text.bytes().all(|byte| byte.is_ascii_digit()) { help.as_str() } else { "" };
                 self.refuse("PTX0027", operand, wanted, "an integer constant", help);
             }
-            Immediate::Integer | Immediate::Byte | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
+            Immediate::Integer
+            | Immediate::Byte
+            | Immediate::Barrier
+            | Immediate::Threads
+            | Immediate::SomeThreads
+            | Immediate::IntegerOrSingle
+            | Immediate::IntegerOrDouble => {
                 self.refuse("PTX0027", operand, wanted, "a floating constant", "write it whole");
             }
             Immediate::None => {

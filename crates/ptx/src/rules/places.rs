@@ -42,6 +42,9 @@ fn constants(ty: &str) -> Immediate {
     match Type::of(ty) {
         _ if matches!(ty, "n" | "c" | "g") => Immediate::Integer,
         _ if ty == "e" => Immediate::Byte,
+        _ if ty == "i" => Immediate::Barrier,
+        _ if ty == "t" => Immediate::Threads,
+        _ if ty == "u" => Immediate::SomeThreads,
         Some(Type { components: 2.., .. }) | None => Immediate::None,
         Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
         Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,
