@@ -13,6 +13,7 @@ mod codes;
 mod conversions;
 mod declarations;
 mod determinacy;
+mod directives;
 mod family;
 mod gate;
 mod integer_mad;
@@ -104,6 +105,7 @@ fn report(module: &Module, options: &Options) -> Report {
         defined: HashSet::new(),
         globals: Map::default(),
         undeclared: HashSet::new(),
+        in_kernel: false,
         cta_group: None,
         unchecked: 0,
         right: Map::default(),
@@ -144,6 +146,8 @@ struct Check<'m, 'a> {
     globals: Map<&'a str, bool>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
+    /// Whether the function at hand is a kernel.
+    in_kernel: bool,
     /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
     cta_group: Option<&'a str>,
     /// Instructions whose types, modifiers and operands no rule here looks at.
@@ -184,15 +188,13 @@ impl<'m, 'a> Check<'m, 'a> {
     fn function(&mut self, function: &Function<'a>) {
         // A function may be declared any number of times, but not after its body.
         self.scopes.declare(function.name, Entity::Function);
-        self.directives(function);
+        self.identifier(function.name, false);
+        self.header_of(function);
         let module = self.module;
-        for variable in module.variables(function.returns) {
-            self.declaration(variable, Scope::Returns);
-        }
-        let parameters = module.variables(function.parameters);
-        for (index, variable) in parameters.iter().enumerate() {
-            let scope = if function.is_entry { Scope::Kernel } else { Scope::Function(index + 1 == parameters.len()) };
-            self.declaration(variable, scope);
+        for list in [function.returns, function.parameters] {
+            for variable in module.variables(list) {
+                self.identifier(variable.name, function.is_entry);
+            }
         }
         if self.defined.contains(function.name) || self.globals.contains_key(function.name) {
             let span = self.span(function.name);
@@ -202,6 +204,7 @@ impl<'m, 'a> Check<'m, 'a> {
         }
         let Some(body) = &function.body else { return };
         self.undeclared.clear();
+        self.in_kernel = function.is_entry;
         self.cta_group = None;
         self.scopes.enter();
         for (list, holds) in [(function.returns, Holds::Result), (function.parameters, Holds::Argument)] {
@@ -225,22 +228,43 @@ impl<'m, 'a> Check<'m, 'a> {
                 Statement::Close(_) => self.scopes.leave(),
                 Statement::Variables(list) => {
                     for variable in module.variables(*list) {
+                        self.identifier(variable.name, false);
                         self.declaration(variable, Scope::Body);
                         self.declare_variable(variable);
                     }
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction),
+                Statement::Directive(directive) => self.body_directive(directive),
+                Statement::Section(section) => self.section(section),
+                Statement::Prototype(prototype) => {
+                    self.available(".callprototype", prototype.span);
+                    self.header_of(prototype);
+                }
                 _ => {}
             }
         }
         self.scopes.leave();
     }
 
+    /// What stands before the body of a function, or in a prototype, but for names.
+    fn header_of(&mut self, function: &Function<'a>) {
+        self.directives(function);
+        let module = self.module;
+        for variable in module.variables(function.returns) {
+            self.declaration(variable, Scope::Returns);
+        }
+        let parameters = module.variables(function.parameters);
+        for (index, variable) in parameters.iter().enumerate() {
+            let scope = if function.is_entry { Scope::Kernel } else { Scope::Function(index + 1 == parameters.len()) };
+            self.declaration(variable, scope);
+        }
+    }
+
     fn labels(&mut self, body: &[Statement<'a>], places: Option<Vec<usize>>) {
         for place in places.unwrap_or_default() {
-            if let Statement::Label(name) = body[place]
-                && self.scopes.declare(name, Entity::Label)
-            {
+            let Statement::Label(name) = body[place] else { continue };
+            self.identifier(name, false);
+            if self.scopes.declare(name, Entity::Label) {
                 let span = self.span(name);
                 self.duplicate(name, span);
             }
@@ -326,6 +350,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 Outcome::Operands(spelled) => return Some(spelled),
                 Outcome::Done => false,
                 Outcome::Unknown => {
+                    self.one_space(instruction);
                     let is_known = self.by_matrix_rows(instruction);
                     self.unchecked += usize::from(!is_known);
                     is_known

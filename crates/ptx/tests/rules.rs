@@ -435,7 +435,7 @@ fn declarations_are_of_their_place_type_size_and_value() {
         (".global .f16 s = 1.0;", "PTX0019"),
         (".entry k() .maxntid 64 .reqntid 64 { ret; }", "PTX0034"),
         (".entry k() .reqnctapercluster 2 .maxclusterrank 8 { ret; }", "PTX0034"),
-        (".entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }", "PTX0034"),
+        (".entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }", "PTX0025"),
         (".func (.reg .u32 r) f() .noreturn { trap; }", "PTX0034"),
         (".extern .func f() { ret; }", "PTX0034"),
         (".visible .visible .entry k() { ret; }", "PTX0001"),

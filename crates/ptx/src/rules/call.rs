@@ -79,8 +79,16 @@ impl<'m, 'a> Check<'m, 'a> {
             self.report(Finding::error("PTX0023", self.span(word).place(), message).rule(INSTRUCTIONS));
         }
         let Some((callee, name)) = rest.first().and_then(|callee| Some((callee, callee.name()?))) else { return false };
-        if self.scopes.find(name) != Some(Entity::Function) {
-            return false;
+        match self.scopes.find(name) {
+            Some(Entity::Function) => {}
+            Some(Entity::Register { .. }) if !rest[1..].iter().any(|operand| operand.name().is_some()) => {
+                let message =
+                    format!("a call through `{name}` without a prototype: expected its label as the last operand");
+                let finding = Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS);
+                self.report(finding.help("declare one with `.callprototype`, or the functions with `.calltargets`"));
+                return true;
+            }
+            _ => return false,
         }
         let (returns, parameters) = (listed(given), listed(rest.get(1)));
         let found = self.functions.get(name).map_or(&[][..], Vec::as_slice);

@@ -1,6 +1,7 @@
 //! Declarations of variables: where they may stand, their types, alignments, sizes and initial values; the directives of a
 //! function. As ptxas 12.9 and 13.5 have them, which agree.
 
+use super::directives::OPEN_PARAMETER;
 use super::{Check, Entity};
 use crate::ast::{Function, Linkage, Operand, OperandId, OperandKind, Space, Variable};
 use crate::literal::{Constant, evaluate};
@@ -36,6 +37,10 @@ impl<'a> Check<'_, 'a> {
             self.variable_type(variable);
             self.aligned(variable);
             self.placed(variable, scope);
+            self.attributes(variable.attributes);
+            if let Some(linkage) = variable.linkage {
+                self.available(linkage.text(), self.span(variable.name));
+            }
         }
         self.sized(variable, scope);
         if let Some(initial) = variable.initial {
@@ -73,6 +78,9 @@ impl<'a> Check<'_, 'a> {
             }
             (Scope::Kernel, space) if space != Space::Param => {
                 format!("the kernel's parameter `{name}` in `{}`: expected it in `.param`", space.text())
+            }
+            (Scope::Function(_) | Scope::Returns, space) if !matches!(space, Space::Param | Space::Reg) => {
+                format!("the function's parameter `{name}` in `{}`: expected it in `.reg` or `.param`", space.text())
             }
             (_, Space::Param) if is_vector => {
                 format!("`{name}` in `.param` is a vector: expected a scalar or an array of them")
@@ -118,6 +126,9 @@ impl<'a> Check<'_, 'a> {
                 let message = format!("`{name}` has no size: only {what} is open");
                 let finding = Finding::error("PTX0018", self.span(name).place(), message);
                 return self.report(finding.rule(VARIABLES));
+            }
+            if is_open && matches!(scope, Scope::Function(_)) {
+                self.available(OPEN_PARAMETER, self.span(name));
             }
         }
     }
@@ -187,8 +198,8 @@ impl<'a> Check<'_, 'a> {
                 Ok(Constant::Signed(_) | Constant::Unsigned(_)) if matches!(ty.kind, ScalarKind::Float(_)) => {
                     "an integer constant: expected a floating one".to_owned()
                 }
-                // Names are not looked at.
-                _ => return,
+                // Of names only whether they may stand there at all.
+                _ => return self.initial_names(value),
             },
         };
         let message = format!("an initial value of `{name}` is {found}");
@@ -211,8 +222,6 @@ impl<'a> Check<'_, 'a> {
     /// Whether a function's directives fit it and each other.
     pub(super) fn directives(&mut self, function: &Function<'a>) {
         let has = |name: &str| function.directives.iter().find(|it| it.name == name);
-        let is_older = |first: Version| self.version.is_some_and(|version| version < first);
-        const CLUSTERS: Version = Version(9, 0);
         let mut found: Vec<(&str, String)> = Vec::new();
         for [one, other] in [[".maxntid", ".reqntid"], [".reqnctapercluster", ".maxclusterrank"]] {
             if let (Some(_), Some(second)) = (has(one), has(other)) {
@@ -220,15 +229,12 @@ impl<'a> Check<'_, 'a> {
             }
         }
         if let Some(clusters) = has(".blocksareclusters") {
-            if is_older(CLUSTERS) {
-                found.push((clusters.name, format!("`.blocksareclusters`: expected `.version {CLUSTERS}` or later")));
-            }
             if has(".reqntid").is_none() || has(".reqnctapercluster").is_none() {
                 let needed = "`.blocksareclusters` alone: expected `.reqntid` and `.reqnctapercluster` beside it";
                 found.push((clusters.name, needed.to_owned()));
             }
         }
-        if let Some(noreturn) = has(".noreturn").filter(|_| function.is_entry || function.returns.len > 0) {
+        if let Some(noreturn) = has(".noreturn").filter(|_| !function.is_entry && function.returns.len > 0) {
             let name = function.name;
             found.push((noreturn.name, format!("`.noreturn` of `{name}`: expected it of a function without results")));
         }
@@ -238,6 +244,17 @@ impl<'a> Check<'_, 'a> {
         }
         for (part, message) in found {
             self.declared_wrong("PTX0034", part, message, "PTX ISA, 11.2 specifying kernel entry points and functions");
+        }
+        for directive in &function.directives {
+            self.function_directive(directive, function);
+        }
+        self.attributes(function.attributes);
+        if let Some(linkage) = function.linkage {
+            self.available(linkage.text(), self.span(function.name));
+        }
+        self.results(function);
+        if function.is_entry {
+            self.parameter_space(function);
         }
     }
 }

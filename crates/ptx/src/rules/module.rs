@@ -92,7 +92,7 @@ const WIDEST_TARGET: u32 = 70;
 /// The first target without addresses of 32 bits.
 const WIDE_ADDRESSES: u32 = 90;
 
-/// The first target with `.f16x2` registers; scalar `.f16` ones are declared anywhere.
+/// The first target with `.f16x2` registers and variables; scalar `.f16` ones are declared anywhere.
 const PACKED_HALF_TARGET: u32 = 53;
 
 impl<'a> Check<'_, 'a> {
@@ -176,13 +176,17 @@ impl<'a> Check<'_, 'a> {
             Item::Variables(list) => {
                 let module = self.module;
                 for variable in module.variables(*list) {
+                    self.identifier(variable.name, false);
                     self.declaration(variable, Scope::Module);
                     self.declare_in_module(variable);
                     self.declare_variable(variable);
                 }
             }
             Item::Function(function) => self.function(function),
-            Item::Directive(directive) if directive.name == ".alias" => {
+            Item::Section(section) => self.section(section),
+            Item::Directive(directive) if directive.name != ".alias" => self.module_directive(directive),
+            Item::Directive(directive) => {
+                self.available(directive.name, self.span(directive.name));
                 let mut names =
                     self.module.operands(directive.operands).iter().filter_map(|name| Some((name.name()?, name)));
                 if let Some((alias, _)) = names.next() {
@@ -261,6 +265,11 @@ impl<'a> Check<'_, 'a> {
         let place = self.span(variable.ty).place();
         let rule = "PTX ISA, 5.2 types";
         let Some(Type { bits, .. }) = Type::of_register(variable.ty) else {
+            if variable.ty == ".samplerref" && !self.module.targets().any(|word| word == "texmode_independent") {
+                let message = "a `.samplerref`: expected `texmode_independent` in `.target`";
+                let finding = Finding::error("PTX0026", place, message).rule("PTX ISA, 11.1.2 .target");
+                return self.report(finding.help("without it the sampler is a part of the texture"));
+            }
             // Textures, samplers and surfaces are no types of these.
             if !is_register && !is_type(variable.ty) {
                 return;
@@ -289,12 +298,10 @@ impl<'a> Check<'_, 'a> {
                 format!("a `.b128`: expected `.version {WIDEST_VERSION}` and `.target sm_{WIDEST_TARGET}` or higher");
             self.report(Finding::error("PTX0015", place, message).rule(rule));
         }
-        if is_register
-            && variable.ty == ".f16x2"
-            && self.target.is_some_and(|target| target.number < PACKED_HALF_TARGET)
-        {
+        if variable.ty == ".f16x2" && self.target.is_some_and(|target| target.number < PACKED_HALF_TARGET) {
+            let what = if is_register { "register" } else { "variable" };
             self.report(
-                Finding::error("PTX0015", place, "a `.f16x2` register: expected `.target sm_53` or higher")
+                Finding::error("PTX0015", place, format!("a `.f16x2` {what}: expected `.target sm_53` or higher"))
                     .rule(rule)
                     .help("declare it as `.b32`"),
             );

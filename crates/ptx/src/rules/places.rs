@@ -446,11 +446,16 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// That a function's argument is not written, and its result not read.
+    /// That a parameter is in the part of `.param` that is named, and a function's argument not written, its result not read.
     fn parameter_place(&mut self, instruction: &Instruction<'a>, operand: &Operand<'a>) {
         let OperandKind::Address(items) = operand.kind else { return };
         let Some(name) = self.address_base(items).and_then(Operand::name) else { return };
         let Some(Entity::Variable(Space::Param, holds, _)) = self.scopes.find(name) else { return };
+        let words = self.module.modifiers(instruction.modifiers);
+        if self.in_kernel && holds == Holds::Argument && words.contains(&".param::func") {
+            let message = format!("`{name}` is a parameter of a kernel, with `.param::func`: expected `.param::entry`");
+            return self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
+        }
         let (what, expected) = match (instruction.opcode, holds) {
             ("st", Holds::Argument) => ("a parameter", "its results and the arguments of a call are written"),
             ("ld", Holds::Result) => ("a result", "its parameters and the results of a call are read"),

@@ -106,6 +106,18 @@ impl<'a> Check<'_, 'a> {
         Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written })))
     }
 
+    /// That an asynchronous store or reduction, which no row is about, has one state space.
+    pub(super) fn one_space(&mut self, instruction: &Instruction<'a>) {
+        let written = self.module.modifiers(instruction.modifiers);
+        if !matches!(instruction.opcode, "st" | "red") || !written.contains(&".async") {
+            return;
+        }
+        if let Some(second) = written.iter().filter(|word| space_name(word).is_some()).nth(1) {
+            let message = format!("`{second}` is a second state space: expected one");
+            self.report(Finding::error("PTX0024", self.span(second).place(), message).rule(INSTRUCTIONS));
+        }
+    }
+
     /// Vectors beyond 128 bits, and the modifiers that they alone have.
     fn wide_vector(&mut self, instruction: &Instruction, types: &[&str], written: &[&str]) {
         let count: Option<u32> = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
