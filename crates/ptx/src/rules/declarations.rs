@@ -228,11 +228,11 @@ impl<'a> Check<'_, 'a> {
                 found.push((second.name, format!("`{other}` beside `{one}`: expected one of them")));
             }
         }
-        if let Some(clusters) = has(".blocksareclusters") {
-            if has(".reqntid").is_none() || has(".reqnctapercluster").is_none() {
-                let needed = "`.blocksareclusters` alone: expected `.reqntid` and `.reqnctapercluster` beside it";
-                found.push((clusters.name, needed.to_owned()));
-            }
+        if let Some(clusters) = has(".blocksareclusters")
+            && (has(".reqntid").is_none() || has(".reqnctapercluster").is_none())
+        {
+            let needed = "`.blocksareclusters` alone: expected `.reqntid` and `.reqnctapercluster` beside it";
+            found.push((clusters.name, needed.to_owned()));
         }
         if let Some(noreturn) = has(".noreturn").filter(|_| !function.is_entry && function.returns.len > 0) {
             let name = function.name;
