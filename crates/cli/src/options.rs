@@ -200,7 +200,8 @@ const EXPLAINED: &Use =
     &Use { kinds: &[Expression, Case, Ptx, Cuda, Spirv, MachineCode, Listing], name: "expressions and kernels" };
 pub(crate) const DIFF: &[Table] = &[
     &[
-        ("type", EXPRESSIONS),
+        // The page and the package give a type whatever is compared.
+        ("type", COMPUTATIONS),
         ("data", COMPUTATIONS),
         ("tries", &Use { kinds: &[Expression, Instruction, SpirvInstruction, Matrix], name: COMPUTATIONS.name }),
         (
