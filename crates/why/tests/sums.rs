@@ -127,10 +127,8 @@ fn sums_are_read_as_numpy_writes_them() {
 /// shows in the sum.
 fn cancelling((m, k, n): (usize, usize, usize), smaller_by: u64) -> [Vec<u64>; 2] {
     let half = |bits: &u64| convert(Layout::F32, Layout::F16, NEAREST, *bits);
-    let [mut a, mut b] = [(21, m * k), (22, k * n)].map(|(seed, count)| {
-        let halves: Vec<u64> = numbers(seed, count).iter().map(half).collect();
-        halves
-    });
+    let [mut a, mut b] =
+        [(21, m * k), (22, k * n)].map(|(seed, count)| numbers(seed, count).iter().map(half).collect::<Vec<u64>>());
     let cancelled = k / 2 - 1;
     for step in 0..cancelled {
         (0..m).for_each(|row| a[row * k + step + cancelled] = a[row * k + step]);

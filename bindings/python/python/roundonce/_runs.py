@@ -18,7 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import _aten
+from ._aten import array_of, spelled
 from ._compare import Difference, difference
 from ._trace import LIBRARIES, Place, caller
 
@@ -236,7 +236,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        return _aten.spelled(self.function)
+        return spelled(self.function)
 
     @property
     def is_random(self) -> bool:
@@ -330,11 +330,6 @@ def _to_odd(tensor: torch.Tensor) -> torch.Tensor:
         near = exact.astype(np.float32)
     bits = near.view(np.uint32) - (np.abs(near) > np.abs(exact))
     return torch.from_numpy((bits | ((near != exact) & ~np.isnan(exact))).astype(np.uint32).view(np.float32))
-
-
-def array_of(value: Any) -> np.ndarray:
-    """A tensor as NumPy has it."""
-    return _aten.array_of(value)
 
 
 def tensors_of(value: Any) -> List[torch.Tensor]:

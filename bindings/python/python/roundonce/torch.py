@@ -19,8 +19,9 @@ except ImportError as error:
     raise ImportError("roundonce.torch wants torch: pip install roundonce[torch]") from error
 
 from . import _aten
+from ._aten import array_of
 from ._compare import Comparison, Difference, difference
-from ._runs import Call, Device, Float64, Side, array_of, in_type_of, is_there, recorded, restored, returns, same_numbers
+from ._runs import Call, Device, Float64, Side, in_type_of, is_there, recorded, restored, returns, same_numbers
 from ._runs import tensors_of
 from ._trace import Node, Trace, call, caller, name_of, names_of
 

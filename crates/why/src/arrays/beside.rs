@@ -22,8 +22,7 @@ impl Comparison<'_> {
     /// compared.
     pub(super) fn add_what_fits(&mut self, group: &mut Group, further: Range<usize>) -> usize {
         let deviations = self.deviations;
-        let classes: Vec<Plausibility> = (0..further.end).map(|at| self.plausibility(at)).collect();
-        let class = |at: usize| classes[at];
+        let class: Vec<Plausibility> = (0..further.end).map(|at| self.plausibility(at)).collect();
         let is_beside = |comparison: &Self, known: &[usize], at: usize| {
             let is_more = |&simpler: &usize| {
                 is_subset(&deviations[simpler], &deviations[at]) && comparison.is_refinement(simpler, at)
@@ -31,9 +30,9 @@ impl Comparison<'_> {
             !known.iter().any(is_more)
         };
         let mut order: Vec<usize> = further
-            .filter(|&at| class(at) <= Plausibility::OtherOrder && is_beside(self, &group.candidates, at))
+            .filter(|&at| class[at] <= Plausibility::OtherOrder && is_beside(self, &group.candidates, at))
             .collect();
-        order.sort_by_key(|&at| (class(at), deviations[at].len(), self.rank(at), &deviations[at]));
+        order.sort_by_key(|&at| (class[at], deviations[at].len(), self.rank(at), &deviations[at]));
         let compared = order.len();
 
         let all: Vec<usize> = (0..self.compared).collect();
@@ -49,7 +48,7 @@ impl Comparison<'_> {
                 group.candidates.push(at);
             }
         }
-        let is_order = |at: &usize| class(*at) == Plausibility::OtherOrder;
+        let is_order = |at: &usize| class[*at] == Plausibility::OtherOrder;
         if self.reassociates && group.candidates.iter().all(|at| has_wider_type(&deviations[*at]) || is_order(at)) {
             group.candidates.sort_by_key(|at| !is_order(at));
         }
