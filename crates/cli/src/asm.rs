@@ -52,6 +52,9 @@ impl FromStr for Arch {
     }
 }
 
+/// Whose the lines of stdin are without --arch, words of 64 bits or their texts.
+pub(crate) const OF_LINES: Generation = Generation::Sm50;
+
 /// Refuses a listing that can be read and has no instruction.
 pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(target) = modern::listing_target(text) {
@@ -78,7 +81,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     lang: Option<Language>,
     /// The target of SASS: sm_50 to sm_62 have words of 64 bits, sm_70 to sm_121 of 128 (default: the one that the listing
-    /// names, or sm_62)
+    /// names, or sm_62; of lines on stdin, sm_50)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
     /// Replaces an instruction of this cubin by the text given in the place of a file; its control fields stay unless the
@@ -138,7 +141,7 @@ fn sass(arguments: &Arguments) -> Ended {
     if by_line {
         let answer = |line: &str, out: &mut String| {
             let word =
-                sass::asm_line_for(line, generation.unwrap_or_default()).map_err(|finding| finding.to_string())?;
+                sass::asm_line_for(line, generation.unwrap_or(OF_LINES)).map_err(|finding| finding.to_string())?;
             let _ = write!(out, "{word:#018x}");
             Ok(())
         };

@@ -7,7 +7,7 @@ use roundonce::sass::{self, Cubin, Generation, Layout, ScheduleStyle, modern};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
-use crate::asm::{Arch, Language, check_listing};
+use crate::asm::{Arch, Language, OF_LINES, check_listing};
 use crate::options::{self, Given, Kind};
 use crate::{Ended, Failure, Status, files, lines, sass_modern};
 
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     lang: Option<Language>,
     /// The target of SASS words: sm_50 to sm_62 have words of 64 bits, sm_70 to sm_121 of 128 (default: the one that a
-    /// cubin or a listing names, or sm_62)
+    /// cubin or a listing names, or sm_62; of lines on stdin, sm_50)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
     /// How immediates look
@@ -112,9 +112,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             return sass_modern::disassemble_lines(target, &layout);
         }
         go_with(Kind::WordLines)?;
+        let generation = arguments.generation().unwrap_or(OF_LINES);
         let answer = |line: &str, out: &mut String| {
             let word = read_word(line)?;
-            sass::disasm_word_into(word, layout.style, layout.generation, out).map_err(|finding| finding.to_string())
+            sass::disasm_word_into(word, layout.style, generation, out).map_err(|finding| finding.to_string())
         };
         return lines::answer(None, || answer, lines::error_line);
     }

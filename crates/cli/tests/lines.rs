@@ -115,6 +115,22 @@ fn machine_code_keeps_its_order() {
     }
 }
 
+/// Without --arch lines are those of sm_50, which has no packed halves.
+#[test]
+fn machine_code_is_of_sm_50() {
+    for (command, line, answer) in
+        [("disasm", "0x5d08000000270100", "HMUL2 R0"), ("asm", "HMUL2 R0, R1, R2;", "0x5d08000000270100")]
+    {
+        let ran = filter(&[command, "--lang", "sass", "-"], line.as_bytes(), usize::MAX);
+        let found = String::from_utf8(ran.stdout).unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{found}");
+        assert!(found.contains("sm_50") && found.contains("from sm_52 on"), "{found}");
+        let found =
+            ran_well(&filter(&[command, "--lang", "sass", "--arch", "sm_53", "-"], line.as_bytes(), usize::MAX));
+        assert!(found.starts_with(answer), "{found}");
+    }
+}
+
 fn ran_well(ran: &Output) -> String {
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8(ran.stdout.clone()).unwrap()

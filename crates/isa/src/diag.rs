@@ -256,6 +256,13 @@ impl Finding {
         self.help = help.into();
         self
     }
+    /// With more advice, behind what there is.
+    pub fn add_help(&mut self, help: &str) {
+        if !self.help.is_empty() {
+            self.help.push_str("; ");
+        }
+        self.help.push_str(help);
+    }
     /// With a safe replacement of bytes `start..end`.
     #[must_use]
     pub fn fix(mut self, start: usize, end: usize, replacement: impl Into<String>) -> Finding {

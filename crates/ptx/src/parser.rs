@@ -142,8 +142,11 @@ impl<'a> Parser<'a> {
 
     // Errors.
 
-    fn report(&mut self, finding: Finding) {
+    fn report(&mut self, mut finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
+            if self.findings.len() + 1 == MAX_FINDINGS {
+                finding.add_help(&format!("reading stops here, at syntax error {MAX_FINDINGS}"));
+            }
             self.findings.push(finding);
         }
     }

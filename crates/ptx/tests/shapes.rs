@@ -179,5 +179,7 @@ fn chains_have_a_limit() {
 #[test]
 fn findings_are_bounded() {
     let text = "x ".repeat(100_000) + &"; y".repeat(100_000);
-    assert_eq!(parse(&text).findings.len(), 100);
+    let findings = parse(&text).findings;
+    assert_eq!(findings.len(), 100);
+    assert!(findings[99].help.ends_with("reading stops here, at syntax error 100"), "{}", findings[99].help);
 }

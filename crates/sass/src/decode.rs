@@ -26,7 +26,13 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(number) = lookup::word(self.word, Generation::NEWEST) {
             let (row, first) = (lookup::row(number), self.generation.first());
-            return write!(f, "{:#018x} is no instruction of sm_{first}: {} is so on later GPUs", self.word, row.name);
+            return write!(
+                f,
+                "{:#018x} is no instruction of sm_{first}: {} is one from sm_{} on",
+                self.word,
+                row.name,
+                row.since.first()
+            );
         }
         // The row whose fixed bits differ least is the one that a flipped bit would have spoilt.
         let nearest = maxwell::rows().min_by_key(|row| ((self.word ^ row.bits) & row.mask).count_ones());

@@ -458,24 +458,27 @@ pub(crate) fn is_illegal(text: &str) -> bool {
     text.contains("INVALID") || text.contains("???")
 }
 
+/// The first GPUs with an instruction of this name.
+fn since(mnemonic: &str) -> Option<Generation> {
+    Generation::ALL.into_iter().find(|generation| lookup::mnemonic(mnemonic, *generation).is_some())
+}
+
 #[cold]
 fn unknown_mnemonic(mnemonic: &str, span: Span, generation: Generation) -> Finding {
     let known = lookup::mnemonics(generation);
-    match known.clone().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
-        Some(name) => rules::MNEMONIC
+    if let Some(name) = known.clone().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
+        return rules::MNEMONIC
             .at(span, format!("`{mnemonic}` is not a mnemonic"))
             .help("mnemonics are in capitals")
-            .fix(span.0, span.1, name),
-        None if lookup::mnemonic(mnemonic, Generation::NEWEST).is_some() => {
-            let message = format!("sm_{} has no {mnemonic}, later GPUs do", generation.first());
-            rules::MNEMONIC.at(span, message)
-        }
-        None => {
-            let message =
-                format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", known.clone().count());
-            rules::MNEMONIC.at(span, message).help(rules::did_you_mean(mnemonic, known).unwrap_or_default())
-        }
+            .fix(span.0, span.1, name);
     }
+    if let Some(since) = since(mnemonic) {
+        let message = format!("sm_{} has no {mnemonic}: it is from sm_{} on", generation.first(), since.first());
+        return rules::MNEMONIC.at(span, message);
+    }
+    let count = lookup::mnemonics(Generation::NEWEST).count();
+    let message = format!("`{mnemonic}` is not one of the {count} mnemonics of this GPU family");
+    rules::MNEMONIC.at(span, message).help(rules::did_you_mean(mnemonic, known).unwrap_or_default())
 }
 
 /// What to do about a rounding modifier on an opcode that has none because of its long immediate.

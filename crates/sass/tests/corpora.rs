@@ -98,7 +98,7 @@ fn flipped_bits() {
             Err(error) => {
                 assert_eq!(mnemonic, "ERR", "{word:#018x} is {text}");
                 let message = error.to_string();
-                assert!(message.contains("opcode") || message.contains("later GPUs"), "{message}");
+                assert!(message.contains("opcode") || message.contains("is one from sm_"), "{message}");
             }
         }
     }

@@ -45,7 +45,7 @@ fn older_targets() {
         let count: &mut (usize, usize) = counts.entry(target.to_owned()).or_default();
         if text.is_empty() {
             let error = print(bits).expect_err(&line);
-            assert!(error.to_string().contains("is so on later GPUs"), "{error}");
+            assert!(error.to_string().contains("is one from sm_"), "{error}");
             let newest = decode(bits).unwrap().to_string();
             assert!(asm_line_for(&newest, generation).is_err(), "{target}: {newest}");
             count.1 += 1;

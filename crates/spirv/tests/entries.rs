@@ -48,6 +48,8 @@ fn errors_are_bounded() {
     assert_eq!(findings.len(), 100);
     let message = "OpEntryPoint \"m0\" uses %v0, %v1, %v2, %v3, 16 more, which it does not list";
     assert_eq!((findings[0].code, findings[0].message.as_str()), ("SPV0056", message));
+    assert_eq!(findings[98].help, "");
+    assert_eq!(findings[99].help, "there are more errors: 100 are listed");
 }
 
 /// Functions that call the next one, each with a variable of its own, under 300 entry points: what one of them reaches it lists. Two functions

@@ -71,8 +71,8 @@ impl Uses {
         let mut incomplete = 0;
         for entries in facts.entry_points.chunks(TOGETHER) {
             let listed: Vec<HashSet<u32>> = entries.iter().map(|entry| listed(checker, entry)).collect();
-            // No more of these are kept, and each may be all variables.
-            if !is_looked_for || incomplete >= MOST_ERRORS {
+            // No more of these are kept, and each may be all variables. One more tells that there are some.
+            if !is_looked_for || incomplete > MOST_ERRORS {
                 continue;
             }
             let mut missing = vec![Missing::default(); entries.len()];

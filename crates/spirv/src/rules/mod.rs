@@ -156,11 +156,17 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     };
     checker.findings.sort_by_key(order);
     // What is no error stays: it may be what a module leaves open, which is asked for.
+    let is_error = |finding: &Finding| finding.severity == Severity::Error;
     let mut errors = 0;
     checker.findings.retain(|finding| {
-        errors += usize::from(finding.severity == Severity::Error);
-        finding.severity < Severity::Error || errors <= MOST_ERRORS
+        errors += usize::from(is_error(finding));
+        !is_error(finding) || errors <= MOST_ERRORS
     });
+    if errors > MOST_ERRORS
+        && let Some(last) = checker.findings.iter_mut().rfind(|finding| is_error(finding))
+    {
+        last.add_help(&format!("there are more errors: {MOST_ERRORS} are listed"));
+    }
     checker.findings
 }
 
