@@ -42,6 +42,14 @@ pub(crate) enum Arch {
     Modern(Target),
 }
 
+impl Arch {
+    /// That of a cubin.
+    pub(crate) fn of_cubin(bytes: &[u8]) -> Option<Arch> {
+        let maxwell = || sass::Cubin::parse(bytes).ok().map(|cubin| Arch::Maxwell(cubin.generation()));
+        modern::Cubin::target_of(bytes).map(Arch::Modern).or_else(maxwell)
+    }
+}
+
 impl FromStr for Arch {
     type Err = String;
     fn from_str(text: &str) -> Result<Arch, String> {

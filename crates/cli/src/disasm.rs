@@ -127,6 +127,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
         return Ok(Status::Done);
     }
+    if let (Some(asked), Some(found)) = (arguments.arch, Arch::of_cubin(&bytes))
+        && asked != found
+    {
+        let problem = "the cubin is for another target than --arch says: leave --arch out";
+        return Err(Failure::Input(format!("{}: {problem}", arguments.file.display())));
+    }
     let target = match arguments.arch {
         None => sass_modern::target_of(&bytes),
         Some(Arch::Modern(target)) => Some(target),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use roundonce::answers::RunAnswer;
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
@@ -144,6 +144,13 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let kind = Kind::of_module(&arguments.file)?;
     arguments.given.check(options::RUN, kind.as_slice(), arguments.file.display())?;
+    if !arguments.options().engine.is_available() {
+        let name = arguments.engine.to_possible_value();
+        let name = name.as_ref().map_or("", PossibleValue::get_name);
+        output::note(&format!(
+            "--engine {name}: this processor lacks its instructions: the interpreter runs the kernel"
+        ));
+    }
     if arguments.smoke {
         return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
     }

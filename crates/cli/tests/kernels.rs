@@ -94,3 +94,32 @@ fn results_of_another_machine_name_it() {
     }
     assert!(found >= 20, "only {found} pairs of machines differ");
 }
+
+/// The command on the kernels' folder: its status and what it says on stderr.
+fn said(arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels");
+    let output = Command::new(env!("CARGO_BIN_EXE_roundonce")).current_dir(folder).args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// Native code for another machine is not taken for this one's without a word.
+#[test]
+fn an_engine_that_the_processor_lacks_is_named() {
+    let other = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    for (engine, count) in [(other, 1), ("interpreter", 0)] {
+        let (status, said) = said(&["run", "saxpy.ptx", "--smoke", "--engine", engine]);
+        let note =
+            format!("note: --engine {other}: this processor lacks its instructions: the interpreter runs the kernel\n");
+        assert_eq!((status, said.matches(&note).count()), (Some(0), count), "{said}");
+    }
+}
+
+/// A cubin says whose it is.
+#[test]
+fn another_target_than_the_cubins_is_refused() {
+    for (arch, status) in [("sm_61", 0), ("sm_50", 2), ("sm_90", 2)] {
+        let (found, said) = said(&["disasm", "maxwell/fir.sm_61.cubin", "--arch", arch]);
+        assert_eq!(found, Some(status), "{said}");
+        assert_eq!(said.contains("the cubin is for another target than --arch says"), status != 0, "{said}");
+    }
+}

@@ -46,6 +46,10 @@ impl Engine {
             _ => &[Engine::Native],
         }
     }
+    /// Whether the processor has the instructions that it is named after.
+    pub fn is_available(self) -> bool {
+        !matches!(self, Engine::Avx2 | Engine::Neon) || self.machine().is_some()
+    }
     /// What native code is compiled for, where the processor has it.
     pub(crate) fn machine(self) -> Option<Machine> {
         match self {
