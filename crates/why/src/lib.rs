@@ -55,7 +55,7 @@ pub use chance::{
 pub use evaluation::{Evaluation, Step};
 pub use explain::{
     COLOURS, Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep,
-    DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, meaning,
+    DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, flags_text, meaning,
 };
 pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};

@@ -2,7 +2,7 @@
 
 use roundonce_arith::{ArithOp, Format};
 use roundonce_isa::{Finding, counted, parse_value, shortest_decimal};
-use roundonce_why::{DotExplained, Explained, Line};
+use roundonce_why::{DotExplained, Explained, Line, flags_text};
 use serde::Serialize;
 
 use super::Noted;
@@ -67,7 +67,7 @@ impl Evaluated {
         let Evaluated { bits, value, .. } = self;
         match &self.beside {
             Beside::Float { hexadecimal, flags, codes, components } => {
-                let flags = if flags.is_empty() { "exact".to_owned() } else { flags.join(", ") };
+                let flags = flags_text(flags, hexadecimal);
                 let codes = codes.as_ref().map_or(String::new(), |codes| format!(" {codes}"));
                 let exactly = if *components == 1 { format!("{hexadecimal}; ") } else { String::new() };
                 format!("{bits} {value}{codes} ({exactly}{flags})")

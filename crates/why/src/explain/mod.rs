@@ -15,6 +15,7 @@ use serde::Serialize;
 pub use dot::{DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep, DotTermText, explain_dot};
 pub use neighbours::{Counterpart, Neighbour};
 pub use picture::Picture;
+pub use render::flags_text;
 pub use svg::COLOURS;
 
 /// An explained instruction.

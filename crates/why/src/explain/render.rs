@@ -54,6 +54,15 @@ fn columns(number: &Number) -> (usize, usize, usize) {
     if number.bits.len() > 10 { (18, 23, 24) } else { (10, 15, 17) }
 }
 
+/// The names of the flags of a result; of none of them a number is exact.
+pub fn flags_text(flags: &[&str], hexadecimal: &str) -> String {
+    match flags {
+        [] if hexadecimal.ends_with("nan") => "no flag".to_owned(),
+        [] => "exact".to_owned(),
+        _ => flags.join(", "),
+    }
+}
+
 fn number_line(name: &str, number: &Number, remark: &str) -> Line {
     let (bits, value, hexadecimal) = columns(number);
     Line::of(Role::Label, format!(" {name} "))
@@ -130,7 +139,7 @@ impl Component {
             lines.extend(wrap(Role::Plain, step, 1, COLUMNS));
         }
         let codes = self.codes.as_ref().map_or(String::new(), |codes| format!(" {codes}"));
-        let flags = if self.flags.is_empty() { "exact".to_owned() } else { self.flags.join(", ") };
+        let flags = flags_text(&self.flags, &self.result.hexadecimal);
         lines.push(number_line("d", &self.result, &format!("{}{codes}", if flags.len() > 9 { "" } else { &flags })));
         if flags.len() > 9 {
             lines.push(Line::of(Role::Faint, format!("   {flags}")));
