@@ -54,7 +54,7 @@ fn columns(number: &Number) -> (usize, usize, usize) {
     if number.bits.len() > 10 { (18, 23, 24) } else { (10, 15, 17) }
 }
 
-/// The names of the flags of a result; of none of them a number is exact.
+/// The names of a result's flags; a number that raises none is exact.
 pub fn flags_text(flags: &[&str], hexadecimal: &str) -> String {
     match flags {
         [] if hexadecimal.ends_with("nan") => "no flag".to_owned(),
