@@ -19,6 +19,8 @@ HERE = pathlib.Path(__file__).parent
 # A kernel of more operations takes more registers than there are.
 OPERATIONS_OF_A_KERNEL = 40
 OLD = {"old_1_4", "old_2_3"}
+#: What is also compiled without optimising.
+UNOPTIMISED = {"call", "horner", "interval", "softmax"}
 #: What is compiled beside the kernels of the folder above, and for which targets.
 TARGETS = {"operations": ["sm_50"], "flow": ["sm_50"], "nans": ["sm_50"], "roots": ["sm_50"], "sums": ["sm_50"],
            "halves": ["sm_53", "sm_60"], "dots": ["sm_61"], "programs": ["sm_50", "sm_61"]}
@@ -192,10 +194,10 @@ def main():
 
     count = of("operations", operations()) + of("halves", halves()) + of("dots", dot_products())
 
-    def compiled(text, target, name):
+    def compiled(text, target, name, options=()):
         source = HERE / "lowered.ptx"
         source.write_text(re.sub(r"(?m)^\.target .*$", f".target {target}", text))
-        made = subprocess.run([ptxas, f"-arch={target}", "-o", HERE / name, source], capture_output=True, text=True)
+        made = subprocess.run([ptxas, *options, f"-arch={target}", "-o", HERE / name, source], capture_output=True, text=True)
         source.unlink()
         return made
 
@@ -213,6 +215,8 @@ def main():
             text = re.sub(r"(?m)^\.version .*$", ".version 8.0", source.read_text())
             if source.stem not in OLD:
                 compiled(text, target, f"{source.stem}.{target}.cubin")
+        if source.stem in UNOPTIMISED:
+            compiled(text, "sm_61", f"{source.stem}.sm_61.O0.cubin", ["-O0"])
     print(count, "operations;", len(list(HERE.glob("*.cubin"))), "cubins")
 
 

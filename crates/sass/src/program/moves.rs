@@ -35,6 +35,7 @@ impl Body<'_> {
                 self.finish_ordered(Op::Fence, MemoryOrder::new(Semantics::SequentiallyConsistent, scope));
                 Some(())
             }
+            "BPT" => self.trap(inst),
             "MOV" | "MOV32I" => self.copy(inst),
             "SEL" => self.choice(inst),
             "S2R" | "CS2R" => self.special(inst),
@@ -71,6 +72,13 @@ impl Body<'_> {
         }
     }
 
+    /// What `trap` becomes.
+    fn trap(&mut self, inst: &Instruction) -> Option<()> {
+        inst.modifier("mode").filter(|mode| *mode == ".TRAP")?;
+        self.finish(Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true });
+        Some(())
+    }
+
     fn copy(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
         // The bytes that are written.
@@ -95,6 +103,12 @@ impl Body<'_> {
     fn special(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
         let Value::Name(name, _) = operands[1].value else { return None };
+        // Where the stack ends, which grows down. ptxas -O0 compares R1 with it, and traps where that is lower.
+        if name == "SR_LMEMHIOFF" {
+            let d = self.target(&operands[0])?;
+            self.finish(Op::Move { d, a: Arg::ZERO });
+            return Some(());
+        }
         let special = match name {
             "SR_LANEID" => Special::Lane,
             "SR_TID.X" => Special::Tid(0),
