@@ -32,6 +32,29 @@ fn bytes(words: &[u32], big: bool) -> Vec<u8> {
     words.iter().flat_map(|word| if big { word.to_be_bytes() } else { word.to_le_bytes() }).collect()
 }
 
+/// A module with one instruction cut to fewer words than it has is checked as any other.
+#[test]
+fn an_instruction_that_is_cut_short_is_an_error() {
+    let environments = ["spv1.6", "vulkan1.3", "opencl2.2"].map(|name| name.parse::<Environment>().unwrap());
+    let mut cut = 0;
+    for (text, _) in corpus() {
+        let Ok(words) = assemble(&text) else { continue };
+        let mut at = 5;
+        while at < words.len() {
+            let (count, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
+            for left in 1..count {
+                let mut shorter = words.clone();
+                shorter.drain(at + left..at + count);
+                shorter[at] = (left as u32) << 16 | opcode;
+                environments.iter().for_each(|&each| drop(check_binary(&bytes(&shorter, false), each)));
+                cut += 1;
+            }
+            at += count;
+        }
+    }
+    assert!(cut > 10_000, "only {cut}");
+}
+
 #[test]
 fn text_to_words_to_text_is_lossless() {
     let mut read = 0;

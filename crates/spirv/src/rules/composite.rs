@@ -327,7 +327,7 @@ fn call(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
         return Some((1, format!("the Result Type is {}, the function returns {}", shown(words[1]), shown(returns))));
     }
     let declared = facts.defined_by(module, module.operand_word(function, 3), Op::TypeFunction)?;
-    let (parameters, given) = (&module.words_of(declared)[3..], &words[4..]);
+    let (parameters, given) = (module.words_of(declared).get(3..)?, &words[4..]);
     if parameters.len() != given.len() {
         return Some((0, format!("the function has {} parameters, found {}", parameters.len(), given.len())));
     }

@@ -53,7 +53,7 @@ fn laid_out(checker: &Checker<'_>) -> HashSet<u32> {
             {
                 found.insert(word(0));
             }
-            Some(Op::TypeStruct) if module.words_of(instruction)[2..].iter().any(|id| found.contains(id)) => {
+            Some(Op::TypeStruct) if module.words_of(instruction).iter().skip(2).any(|id| found.contains(id)) => {
                 found.insert(word(0));
             }
             _ => {}

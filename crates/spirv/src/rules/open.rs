@@ -223,8 +223,8 @@ fn declares(facts: &Facts, function: u32, mode: Capability, width: u32) -> bool 
 fn term(checker: &Checker<'_>, id: u32, inputs: &mut Vec<String>) -> SequenceOperand {
     let (module, facts) = (checker.module, checker.facts);
     if let Some(constant) = facts.defined_by(module, id, Op::Constant) {
-        let words = &module.words_of(constant)[3..];
-        let bits = words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+        let words = module.words_of(constant).iter().skip(3);
+        let bits = words.rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
         return SequenceOperand::Constant(bits);
     }
     SequenceOperand::named(module.id(id).to_string(), inputs)
