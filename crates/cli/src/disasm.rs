@@ -127,8 +127,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
         return Ok(Status::Done);
     }
-    if let (Some(asked), Some(found)) = (arguments.arch, Arch::of_cubin(&bytes))
-        && asked != found
+    if let Some(asked) = arguments.arch
+        && Arch::of_cubin(&bytes).is_some_and(|found| found != asked)
     {
         let problem = "the cubin is for another target than --arch says: leave --arch out";
         return Err(Failure::Input(format!("{}: {problem}", arguments.file.display())));

@@ -58,6 +58,18 @@ enum Execution {
     Interpreter,
 }
 
+impl Execution {
+    const fn engine(self) -> Engine {
+        match self {
+            Execution::Auto => Engine::Auto,
+            Execution::Native => Engine::Native,
+            Execution::Avx2 => Engine::Avx2,
+            Execution::Neon => Engine::Neon,
+            Execution::Interpreter => Engine::Interpreter,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -129,13 +141,7 @@ impl Arguments {
             count_lines: self.launch.counts_lines(),
             count_exceptions: self.exceptions,
             shadow: self.shadow.map(ShadowBreadth::breadth),
-            engine: match self.engine {
-                Execution::Auto => Engine::Auto,
-                Execution::Native => Engine::Native,
-                Execution::Avx2 => Engine::Avx2,
-                Execution::Neon => Engine::Neon,
-                Execution::Interpreter => Engine::Interpreter,
-            },
+            engine: self.engine.engine(),
             ..self.launch.options()
         }
     }
@@ -144,7 +150,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let kind = Kind::of_module(&arguments.file)?;
     arguments.given.check(options::RUN, kind.as_slice(), arguments.file.display())?;
-    if !arguments.options().engine.is_available() {
+    if !arguments.engine.engine().is_available() {
         let name = arguments.engine.to_possible_value();
         let name = name.as_ref().map_or("", PossibleValue::get_name);
         output::note(&format!(

@@ -531,3 +531,10 @@ pub enum Op {
         args: Vec<Operand>,
     },
 }
+
+impl Op {
+    /// A kernel's own `trap`.
+    pub fn trap() -> Op {
+        Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true }
+    }
+}

@@ -197,7 +197,8 @@ def main():
     def compiled(text, target, name, options=()):
         source = HERE / "lowered.ptx"
         source.write_text(re.sub(r"(?m)^\.target .*$", f".target {target}", text))
-        made = subprocess.run([ptxas, *options, f"-arch={target}", "-o", HERE / name, source], capture_output=True, text=True)
+        command = [ptxas, *options, f"-arch={target}", "-o", HERE / name, source]
+        made = subprocess.run(command, capture_output=True, text=True)
         source.unlink()
         return made
 
@@ -211,8 +212,8 @@ def main():
         listing = subprocess.run([nvdisasm, HERE / f"{name}.cubin"], capture_output=True, text=True, check=True).stdout
         (HERE / f"{name.split('.')[0]}.sass").write_text(re.sub("\n\n+", "\n", listing))
     for source in sorted(HERE.parent.glob("*.ptx")):
+        text = re.sub(r"(?m)^\.version .*$", ".version 8.0", source.read_text())
         for target in ("sm_50", "sm_61"):
-            text = re.sub(r"(?m)^\.version .*$", ".version 8.0", source.read_text())
             if source.stem not in OLD:
                 compiled(text, target, f"{source.stem}.{target}.cubin")
         if source.stem in UNOPTIMISED:

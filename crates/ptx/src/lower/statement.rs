@@ -357,7 +357,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             Lowering::Call => self.call(inst),
             Lowering::Trap => {
-                self.emit(Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true });
+                self.emit(Op::trap());
                 Ok(())
             }
             Lowering::Allocate => self.alloca(inst),

@@ -75,7 +75,7 @@ impl Body<'_> {
     /// What `trap` becomes.
     fn trap(&mut self, inst: &Instruction) -> Option<()> {
         inst.modifier("mode").filter(|mode| *mode == ".TRAP")?;
-        self.finish(Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true });
+        self.finish(Op::trap());
         Some(())
     }
 
@@ -103,30 +103,13 @@ impl Body<'_> {
     fn special(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
         let Value::Name(name, _) = operands[1].value else { return None };
-        // Where the stack ends, which grows down. ptxas -O0 compares R1 with it, and traps where that is lower.
-        if name == "SR_LMEMHIOFF" {
-            let d = self.target(&operands[0])?;
-            self.finish(Op::Move { d, a: Arg::ZERO });
-            return Some(());
-        }
         let special = match name {
-            "SR_LANEID" => Special::Lane,
-            "SR_TID.X" => Special::Tid(0),
-            "SR_TID.Y" => Special::Tid(1),
-            "SR_TID.Z" => Special::Tid(2),
-            "SR_CTAID.X" => Special::Ctaid(0),
-            "SR_CTAID.Y" => Special::Ctaid(1),
-            "SR_CTAID.Z" => Special::Ctaid(2),
-            "SR_EQMASK" => Special::MaskEq,
-            "SR_LTMASK" => Special::MaskLt,
-            "SR_LEMASK" => Special::MaskLe,
-            "SR_GTMASK" => Special::MaskGt,
-            "SR_GEMASK" => Special::MaskGe,
-            "SR_CLOCKLO" => Special::Clock,
-            _ => return None,
+            // Where the stack ends, which grows down. ptxas -O0 compares R1 with it, and traps where that is lower.
+            "SR_LMEMHIOFF" => None,
+            _ => Some(special_register(name)?),
         };
         let d = self.target(&operands[0])?;
-        self.finish(Op::Special { d, special });
+        self.finish(special.map_or(Op::Move { d, a: Arg::ZERO }, |special| Op::Special { d, special }));
         Some(())
     }
 
@@ -329,4 +312,23 @@ impl Body<'_> {
     pub(super) fn compare_bits(&mut self, comparison: roundonce_ir::Comparison, a: Arg, b: Arg) -> roundonce_ir::Reg {
         self.compare(comparison, roundonce_ir::Comparand::Unsigned(B32), a, b)
     }
+}
+
+fn special_register(name: &str) -> Option<Special> {
+    Some(match name {
+        "SR_LANEID" => Special::Lane,
+        "SR_TID.X" => Special::Tid(0),
+        "SR_TID.Y" => Special::Tid(1),
+        "SR_TID.Z" => Special::Tid(2),
+        "SR_CTAID.X" => Special::Ctaid(0),
+        "SR_CTAID.Y" => Special::Ctaid(1),
+        "SR_CTAID.Z" => Special::Ctaid(2),
+        "SR_EQMASK" => Special::MaskEq,
+        "SR_LTMASK" => Special::MaskLt,
+        "SR_LEMASK" => Special::MaskLe,
+        "SR_GTMASK" => Special::MaskGt,
+        "SR_GEMASK" => Special::MaskGe,
+        "SR_CLOCKLO" => Special::Clock,
+        _ => return None,
+    })
 }
