@@ -297,6 +297,12 @@ fn divergent_operations(c: &[u32]) -> f64 {
     rounds.iter().map(|&rounds| f64::from(rounds)).sum()
 }
 
+/// Of two runs the second, whose data the contender before it has not put out of the caches.
+fn second(once: &mut dyn FnMut() -> f64) -> f64 {
+    once();
+    once()
+}
+
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
@@ -327,8 +333,6 @@ fn main() {
         let (mut shared, mut interpreted, mut others) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = f64::NAN;
         for round in 0..8 {
-            // Of two runs the second, whose data the contender before it has not put out of the caches.
-            let second = |once: &mut dyn FnMut() -> f64| (once(), once()).1;
             let native_time = second(&mut || (work.native)(&work.args));
             let cold = run::<false>(&programs[0], work, &mut args, 1, Engine::Auto);
             let times = (

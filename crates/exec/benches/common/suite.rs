@@ -1,7 +1,9 @@
 //! Kernels K5 to K12 (`suite.cu`), as nvcc makes them, beside the loops that a compiler makes for this machine: milliseconds
 //! a launch, in turns. Results are compared first.
 
-use super::{Native, Peer, Work, buffer, median, native_suite as native, program_of, random, run, timed, words, zeros};
+use super::{
+    Native, Peer, Work, buffer, median, native_suite as native, program_of, random, run, second, timed, words, zeros,
+};
 use roundonce_exec::{Arg, Engine};
 use roundonce_ir::Program;
 
@@ -159,11 +161,11 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
         let mut times: [Vec<f64>; 5] = Default::default();
         for round in 0..ROUNDS {
             let round_times = [
-                Some((work.native)(&work.args)),
+                Some(second(&mut || (work.native)(&work.args))),
                 Some(run::<false>(&program, &work, &mut args, 1, Engine::Interpreter)),
-                Some(run::<false>(&program, &work, &mut args, 1, Engine::Auto)),
+                Some(second(&mut || run::<false>(&program, &work, &mut args, 1, Engine::Auto))),
                 Some(run::<true>(&program, &work, &mut args, 2, Engine::Auto)),
-                peer.as_mut().map(|peer| peer.run(&work)),
+                peer.as_mut().map(|peer| second(&mut || peer.run(&work))),
             ];
             // The first round warms caches and pages.
             if round > 0 {

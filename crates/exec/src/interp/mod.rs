@@ -5,7 +5,8 @@
 //! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `parked` (batches that wait), `alu`, `access`, `warp`,
 //! `matrix`, `barrier`, `image` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks`
 //! (counts and the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place),
-//! `native_entry` (lanes into native code and back).
+//! `native_entry` (lanes into native code and back), `phase` and `phases` (native code from barrier to barrier, a few
+//! blocks at a time).
 //!
 //! The top floor but one: it uses [`kernel`](crate::kernel) and [`native`](crate::native); only
 //! [`launch`](crate::launch) uses it.
@@ -27,6 +28,8 @@ mod native_entries;
 mod native_entry;
 mod observe;
 mod parked;
+mod phase;
+mod phases;
 mod print;
 mod races;
 mod register;

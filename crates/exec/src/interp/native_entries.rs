@@ -1,5 +1,6 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
+use super::phase::{Phases, Recording};
 use super::register::AnyColumn;
 use super::tile_numbers::HeldRegisters;
 use crate::kernel::{DecodedKernel, LANES, LaunchConfig};
@@ -33,6 +34,9 @@ pub(super) struct NativeEntries {
     pub(super) outputs: Vec<(Reg, AnyColumn)>,
     pub(super) tiles: Vec<bool>,
     pub(super) segments: Vec<SegmentView>,
+    /// The way of the current batch, and what a few blocks at a time run instead once it is known.
+    pub(super) recording: Recording,
+    pub(super) phases: Option<Phases>,
 }
 
 impl NativeEntries {
@@ -147,7 +151,7 @@ pub(super) const MAX_INSTANCES: usize = 4;
 
 impl Entry {
     /// Puts code back after a run, unless the run asks for another kind of code or for none.
-    pub(super) fn record(&mut self, instance: CodeInstance, ran: &TileRuns) {
+    pub(super) fn record(&mut self, instance: CodeInstance, ran: &TileRuns, recording: &Recording) {
         let completed = ran.completed as u32;
         let count = completed + ran.failed;
         self.failures = (self.failures + ran.failed).saturating_sub(completed / 4);
@@ -169,7 +173,8 @@ impl Entry {
                 let gain = instance.code.gain(ran.completed, ran.steps, ran.predicated);
                 self.balance = self.balance.saturating_add(gain).min(0);
             }
-            self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE;
+            // In groups that go one way an entry costs little.
+            self.disabled = self.failures > MAX_FAILURES || self.balance < LEAST_BALANCE && !recording.is_on();
             self.instances.push(instance);
         }
     }
@@ -220,7 +225,7 @@ impl TileRuns {
         self.tiles.resize(self.tiles.len() + count, false);
     }
     /// The tiles that completed.
-    pub(super) fn completed(&self) -> impl DoubleEndedIterator<Item = usize> {
+    pub(super) fn completed(&self) -> impl DoubleEndedIterator<Item = usize> + Clone {
         self.tiles.iter().enumerate().filter(|(_, completed)| **completed).map(|(tile, _)| tile)
     }
 }

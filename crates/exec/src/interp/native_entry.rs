@@ -72,11 +72,11 @@ impl Interpreter<'_> {
             let (ran, mut outputs) = self.run_tiles(&mut instance);
             let completed = ran.completed;
             if completed > 0 {
-                self.count_native(&mut instance, &ran);
+                self.count_native(&mut instance, (ran.steps, ran.predicated), ran.completed());
                 self.exit_native(&instance, &ran, &mut outputs, start, split);
             }
             outputs.drain(..).for_each(|(_, column)| self.files.release(column));
-            entry.record(instance, &ran);
+            entry.record(instance, &ran, &self.native.recording);
             (self.native.outputs, self.native.tiles) = (outputs, ran.tiles);
             if completed == 0 && entry.mode != mode && !entry.disabled {
                 continue;
@@ -190,6 +190,10 @@ impl Interpreter<'_> {
             }),
         }
     }
+    /// A column for a register.
+    pub(super) fn acquire_any(&mut self, reg: Reg) -> AnyColumn {
+        with_lane!(self.code.kernel.width(reg), T => T::into_any(T::file_mut(&mut self.files).acquire()))
+    }
     /// Runs an instance over all tiles.
     fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
         let count = self.geometry.lanes / instance.code.lanes;
@@ -197,12 +201,8 @@ impl Interpreter<'_> {
         let mut outputs = std::mem::take(&mut self.native.outputs);
         for index in 0..instance.code.columns.len() {
             let (reg, at) = instance.code.columns[index];
-            let (column, address) = with_lane!(self.code.kernel.width(reg), T => {
-                let mut column = T::file_mut(&mut self.files).acquire();
-                let address = column.0.as_mut_ptr().expose_provenance();
-                (T::into_any(column), address)
-            });
-            instance.set(at, address as u64);
+            let mut column = self.acquire_any(reg);
+            instance.set(at, column.address());
             outputs.push((reg, column));
         }
         (self.run_pending_tiles(instance, count, |_| true), outputs)
@@ -215,11 +215,21 @@ impl Interpreter<'_> {
         count: usize,
         is_pending: impl Fn(usize) -> bool,
     ) -> TileRuns {
+        let ran = TileRuns::new(std::mem::take(&mut self.native.tiles));
+        self.run_rest(instance, count, ran, is_pending)
+    }
+    /// The same of the tiles behind those that have run.
+    pub(super) fn run_rest(
+        &mut self,
+        instance: &mut CodeInstance,
+        count: usize,
+        mut ran: TileRuns,
+        is_pending: impl Fn(usize) -> bool,
+    ) -> TileRuns {
         let mut segments = std::mem::take(&mut self.native.segments);
         self.put_segments(&mut segments);
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
-        let mut ran = TileRuns::new(std::mem::take(&mut self.native.tiles));
         while ran.tiles.len() < count {
             // Between runs of about so many steps the launch may be stopped: those that are done say how long a tile is.
             let steps = ran.steps.checked_div(ran.completed as u64).map_or(UNINTERRUPTED, |steps| steps.max(1));
@@ -236,11 +246,7 @@ impl Interpreter<'_> {
                 continue;
             }
             let went = instance.run(next..end, self.config, &segments, budget);
-            let done = match went {
-                TileOutcome::Completed => end,
-                TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
-            };
-            ran.complete(instance, next..done);
+            ran.complete(instance, next..went.done(end));
             ran.diverged += instance.take_diverged_late();
             match went {
                 TileOutcome::Completed => {}
@@ -303,9 +309,9 @@ impl Interpreter<'_> {
                 let is_pending = |tile: usize| !ended[tile * parts..(tile + 1) * parts].contains(&true);
                 self.run_pending_tiles(&mut instance, count, is_pending)
             };
-            self.count_native(&mut instance, &ran);
+            self.count_native(&mut instance, (ran.steps, ran.predicated), ran.completed());
             let mode = entry.mode;
-            entry.record(instance, &ran);
+            entry.record(instance, &ran, &self.native.recording);
             if ran.completed == count {
                 self.native.put_back(start, entry);
                 return vec![Mask::default(); batches];
@@ -333,12 +339,17 @@ impl Interpreter<'_> {
         (0..batches).map(rest).collect()
     }
     /// Counts the instructions of the tiles that completed, and the approximate ones among them.
-    fn count_native(&mut self, instance: &mut CodeInstance, ran: &TileRuns) {
-        let steps = ran.steps * instance.code.lanes as u64 + ran.predicated;
+    pub(super) fn count_native(
+        &mut self,
+        instance: &mut CodeInstance,
+        (steps, predicated): (u64, u64),
+        completed: impl Iterator<Item = usize> + Clone,
+    ) {
+        let steps = steps * instance.code.lanes as u64 + predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
         for index in 0..instance.code.approximations.len() {
-            let count = instance.take_approximations(index, ran.completed());
+            let count = instance.take_approximations(index, completed.clone());
             self.stats.approximated(&instance.code.approximations[index].0, count);
         }
     }
@@ -392,7 +403,7 @@ impl Interpreter<'_> {
     }
 
     /// Puts the segments' addresses in the place of others.
-    fn put_segments(&mut self, views: &mut Vec<SegmentView>) {
+    pub(super) fn put_segments(&mut self, views: &mut Vec<SegmentView>) {
         let all = self.global.layout.segments.iter().zip(&mut self.global.words);
         let one = |(segment, words): (&Segment, &mut SegmentWords<'_>)| {
             let (address, writable) = words.address();
@@ -408,7 +419,7 @@ impl Interpreter<'_> {
     }
 
     /// Takes over from native code: registers, and the lanes' splits.
-    fn exit_native(
+    pub(super) fn exit_native(
         &mut self,
         instance: &CodeInstance,
         ran: &TileRuns,
@@ -422,23 +433,28 @@ impl Interpreter<'_> {
         let first = exit_of(0);
         let alike = (1..ran.tiles.len()).all(|tile| exit_of(tile) == first);
         match first.and_then(|exit| instance.code.exits.get(exit).map(|&to| (exit, to))) {
-            Some((_, Exit::Ended)) if alike => {
+            Some((exit, Exit::Ended)) if alike => {
+                self.native.recording.left(start, &instance.code, exit);
                 self.live = self.live.without(split.mask);
                 split.mask = Mask::default();
             }
             // All lanes go on together.
             Some((exit, Exit::At(point))) if alike => {
+                self.native.recording.left(start, &instance.code, exit);
                 *split = self.split_at(point, split.mask, split.last_turn);
                 self.activate(split.mask);
                 self.inactive_live = None;
                 self.registers_dirty = true;
                 self.take_outputs(instance, exit, outputs, (true, true));
             }
-            _ => self.exit_apart(instance, ran, outputs, start, split),
+            _ => {
+                self.native.recording.stop();
+                self.exit_apart(instance, ran, outputs, start, split);
+            }
         }
     }
     /// Lanes behind native code.
-    fn split_at(&self, point: ProgramPoint, mask: Mask, last_turn: u64) -> Split {
+    pub(super) fn split_at(&self, point: ProgramPoint, mask: Mask, last_turn: u64) -> Split {
         let waiting = self.code.waits.of_head(point.block).filter(|_| point.at == 0);
         Split { block: point.block, at: point.at, mask, blocked_on: None, last_turn, bailed_out_at: None, waiting }
     }
@@ -513,7 +529,7 @@ impl Interpreter<'_> {
         }
     }
     /// Takes over the registers of an exit, of the active lanes: whether these are all, and whether no other exit needs the columns.
-    fn take_outputs(
+    pub(super) fn take_outputs(
         &mut self,
         instance: &CodeInstance,
         exit: usize,

@@ -18,6 +18,48 @@ pub(super) enum AnyColumn {
     B64(Box<Column<u64>>),
 }
 
+/// Something of a column of any width.
+macro_rules! of_any {
+    ($any:expr, $column:ident => $value:expr) => {
+        match $any {
+            AnyColumn::Pred($column) => $value,
+            AnyColumn::B16($column) => $value,
+            AnyColumn::B32($column) => $value,
+            AnyColumn::B64($column) => $value,
+        }
+    };
+}
+
+impl AnyColumn {
+    /// Where it is, for native code.
+    pub(super) fn address(&mut self) -> u64 {
+        of_any!(self, column => column.0.as_mut_ptr().expose_provenance() as u64)
+    }
+    /// The number that the lanes from one on are, plus a pattern. `None` if they are not.
+    pub(super) fn number(&self, first: usize, pattern: &[i64]) -> Option<u64> {
+        of_any!(self, column => column.number(first, pattern))
+    }
+    /// The lanes from one on become a number plus a pattern.
+    pub(super) fn spread(&mut self, first: usize, pattern: &[i64], number: u64) {
+        of_any!(self, column => spread(&mut column.0[first..], pattern, number));
+    }
+}
+
+impl<T: Lane> Column<T> {
+    fn number(&self, first: usize, pattern: &[i64]) -> Option<u64> {
+        let lanes = &self.0[first..first + pattern.len()];
+        let number = T::of(lanes[0].bits().wrapping_sub(pattern[0] as u64));
+        let fits = lanes.iter().zip(pattern).all(|(&lane, &at)| lane == number.step(T::of(at as u64), 1));
+        fits.then(|| number.bits())
+    }
+}
+
+/// Lanes become a number plus a pattern.
+pub(super) fn spread<T: Lane>(lanes: &mut [T], pattern: &[i64], number: u64) {
+    let number = T::of(number);
+    lanes.iter_mut().zip(pattern).for_each(|(lane, &at)| *lane = number.step(T::of(at as u64), 1));
+}
+
 /// An integer that holds a lane of a register; a predicate has 8 bits.
 pub(crate) trait Lane: Copy + Default + Eq + core::fmt::Debug + 'static {
     const WIDTH: Width;

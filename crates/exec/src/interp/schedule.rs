@@ -27,6 +27,16 @@ const MOST_PATIENCE: u32 = 16;
 impl<'a> Interpreter<'a> {
     /// Runs blocks `first..first + blocks` of the grid, of their lanes those in `lanes_left`: the others have exited.
     pub(crate) fn run(&mut self, batch: u64, first: u64, blocks: usize, lanes_left: Mask) -> Outcome<Progress> {
+        if self.native.phases.is_some() && lanes_left == Mask::first(blocks * self.threads) {
+            return self.run_phases(batch, first, blocks);
+        }
+        self.begin(batch, first, blocks, lanes_left);
+        let progress = self.go_on(0)?;
+        self.note_batch();
+        Ok(progress)
+    }
+    /// Makes everything ready for the first instruction of a batch.
+    pub(super) fn begin(&mut self, batch: u64, first: u64, blocks: usize, lanes_left: Mask) {
         let row = self.config.block[0] as usize;
         let lanes = blocks * self.threads;
         self.geometry = Geometry { lanes, row, rows: lanes / row };
@@ -36,10 +46,8 @@ impl<'a> Interpreter<'a> {
         if std::mem::take(&mut self.registers_dirty) || self.files.is_empty() {
             self.files.reset(self.code.kernel);
         }
-        self.shared.clear();
-        self.shared.resize(self.shared_words * blocks, 0);
-        // Native code that extends the last element reads 8 bytes for it.
-        self.shared.reserve(1);
+        self.clear_shared(blocks);
+        self.native.recording.start();
         self.local.clear();
         self.local.resize(self.local_words, 0);
         self.arrivals.clear();
@@ -64,7 +72,13 @@ impl<'a> Interpreter<'a> {
             bailed_out_at: None,
             waiting: None,
         });
-        self.go_on(0)
+    }
+    /// Shared memory of so many blocks.
+    pub(super) fn clear_shared(&mut self, blocks: usize) {
+        self.shared.clear();
+        self.shared.resize(self.shared_words * blocks, 0);
+        // Native code that extends the last element reads 8 bytes for it.
+        self.shared.reserve(1);
     }
 
     /// Runs the batch until all its lanes have exited or all wait. A wait that a number of attempts ends has 2^`patience`
@@ -157,6 +171,7 @@ impl<'a> Interpreter<'a> {
                 if self.value_bytes() > self.config.register_limit {
                     return Err(self.out_of_registers());
                 }
+                self.native.recording.passed_barrier(code.blocks[split.block].insts[split.at - 1].completes);
                 continue;
             }
             if self.may_enter_native(&split) && self.enter_native(&mut split) {
@@ -166,6 +181,7 @@ impl<'a> Interpreter<'a> {
                 }
                 continue;
             }
+            self.native.recording.stop();
             self.settle();
             self.registers_dirty = true;
             let block = &code.blocks[split.block];
@@ -284,7 +300,7 @@ impl<'a> Interpreter<'a> {
 
     /// Bytes of the registers, of batches that are set aside, and of what is observed of them.
     #[inline]
-    fn value_bytes(&self) -> u64 {
+    pub(super) fn value_bytes(&self) -> u64 {
         self.files.bytes() + self.parked_bytes + self.observers.as_ref().map_or(0, |observers| observers.bytes())
     }
 

@@ -1,7 +1,7 @@
 //! Registers that native code has left as numbers of tiles are written to the register file.
 
 use super::interpreter::Interpreter;
-use super::register::{Lane, with_lane};
+use super::register::{Lane, spread, with_lane};
 use roundonce_ir::Reg;
 
 impl Interpreter<'_> {
@@ -29,8 +29,7 @@ impl Interpreter<'_> {
         let mut column = T::file_mut(&mut self.files).acquire();
         // Lanes that are not active have what no one reads.
         for (tile, to) in column.0[..self.geometry.lanes].chunks_exact_mut(pattern.len()).enumerate() {
-            let number = T::of(number(tile));
-            to.iter_mut().zip(pattern).for_each(|(lane, &at)| *lane = number.step(T::of(at as u64), 1));
+            spread(to, pattern, number(tile));
         }
         self.set_column::<T>(d, column);
     }

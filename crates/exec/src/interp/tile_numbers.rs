@@ -80,6 +80,10 @@ impl HeldRegisters {
         }
         Some(&register.numbers)
     }
+    /// How tiles of one pattern become those of another, modulo a width. `None` where lanes differ.
+    pub(super) fn retiling(&mut self, from: usize, to: usize, mask: u64) -> Option<Retiling> {
+        retiling(&mut self.retilings, &self.patterns, (from, to, mask)).cloned()
+    }
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
@@ -115,8 +119,8 @@ fn retiling<'a>(
 }
 
 /// Lanes of the same values by tiles of another size.
-#[derive(Debug)]
-struct Retiling {
+#[derive(Clone, Debug)]
+pub(super) struct Retiling {
     /// Whether the new tiles are the larger ones.
     merges: bool,
     /// What the number of each smaller tile in a larger one is more than the larger one's.
@@ -142,7 +146,7 @@ impl Retiling {
         parts[0].wrapping_sub(self.more[0]) & self.mask
     }
     /// Whether the new tiles have such numbers: smaller tiles side by side may not be a larger one.
-    fn fits(&self, numbers: &[u64]) -> bool {
+    pub(super) fn fits(&self, numbers: &[u64]) -> bool {
         let fits = |parts: &[u64]| {
             let number = self.merged(parts);
             parts.iter().zip(&self.more).all(|(&part, &more)| (part.wrapping_sub(number) ^ more) & self.mask == 0)
@@ -150,7 +154,7 @@ impl Retiling {
         !self.merges || numbers.chunks(self.more.len()).all(fits)
     }
     /// Adds the numbers of the new tiles.
-    fn extend(&self, to: &mut Vec<u64>, numbers: &[u64]) {
+    pub(super) fn extend(&self, to: &mut Vec<u64>, numbers: &[u64]) {
         if self.merges {
             to.extend(numbers.chunks(self.more.len()).map(|parts| self.merged(parts)));
         } else {

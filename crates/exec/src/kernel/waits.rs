@@ -72,6 +72,10 @@ impl Waits {
     pub(crate) fn after(&self, wait: Option<Wait>, from: usize, to: usize) -> Option<Wait> {
         self.at(from, to).or_else(|| wait.filter(|wait| self.bodies[wait.number].contains(&to)))
     }
+    /// Whether no loop waits.
+    pub(crate) fn are_none(&self) -> bool {
+        self.edges.is_empty()
+    }
     /// How many blocks a loop has.
     pub(crate) fn blocks(&self, wait: Wait) -> usize {
         self.bodies[wait.number].len()

@@ -31,6 +31,7 @@ pub(crate) enum Input {
 }
 
 /// A region whose instructions cost the interpreter less is not worth its entry, in which the registers are passed.
+/// Behind a barrier it may be one of the phases of a group of blocks, which pass them at less.
 const MIN_COST: u64 = 12;
 
 /// Lanes of the largest tile.
@@ -333,7 +334,9 @@ impl<'a> Plan<'a> {
             let machine = (launch.machine(), shapes.divergent);
             let deferred = Deferred::analyse(launch.code, region, &read, &self.eager, machine, self.budget)?;
             let is_worthwhile = || {
-                self.interpreted_cost(region, shapes) >= MIN_COST || region.loop_depths().iter().any(|&depth| depth > 0)
+                self.interpreted_cost(region, shapes) >= MIN_COST
+                    || region.loop_depths().iter().any(|&depth| depth > 0)
+                    || self.is_behind_barrier()
             };
             if self.start != (ProgramPoint { block: 0, at: 0 }) && !is_worthwhile() {
                 return None;
@@ -389,6 +392,10 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether the region takes blocks from their starts to their ends, and does without their shared memory.
+    fn is_behind_barrier(&self) -> bool {
+        let before = self.start.at.checked_sub(1).map(|at| self.launch.code.blocks[self.start.block].insts[at].op);
+        matches!(before, Some(Op::Barrier { .. }))
+    }
     fn is_whole(&self, region: &Region, inputs: &[LiveReg]) -> bool {
         let shares = |op: &Op| match op {
             Op::Load { space, .. } | Op::Store { space, .. } | Op::Atomic { space, .. } => {

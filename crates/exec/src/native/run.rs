@@ -20,7 +20,7 @@ pub(crate) struct SegmentView {
 }
 
 /// Compiled code with one worker's frame and tile records.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CodeInstance {
     pub(crate) code: Arc<CompiledRegion>,
     /// Of each of its patterns the number among its worker's.
@@ -47,6 +47,16 @@ pub(crate) enum TileOutcome {
     Diverged(usize),
     /// The same, because stores may conflict with other lanes' accesses: the code must not be used again.
     Conflict(usize),
+}
+
+impl TileOutcome {
+    /// One past the last tile that is done, of those up to one.
+    pub(crate) const fn done(self, end: usize) -> usize {
+        match self {
+            TileOutcome::Completed => end,
+            TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
+        }
+    }
 }
 
 /// What tiles have counted.
@@ -178,9 +188,17 @@ impl CodeInstance {
         segments: &[SegmentView],
         budget: i64,
     ) -> TileOutcome {
-        for site in 0..self.code.sites.len() {
-            self.refresh_cache(site, segments);
-        }
+        self.refresh_caches(segments);
+        self.run_filled(tiles, launch, segments, budget)
+    }
+    /// The same where the inline caches are those of the segments already.
+    pub(crate) fn run_filled(
+        &mut self,
+        tiles: Range<usize>,
+        launch: &LaunchConfig,
+        segments: &[SegmentView],
+        budget: i64,
+    ) -> TileOutcome {
         self.set(header::BUDGET, budget as u64);
         let mut records = std::mem::take(&mut self.records);
         let outcome = if self.code.is_whole {
@@ -316,6 +334,12 @@ impl CodeInstance {
         }
         self.refresh_cache(site, segments);
         CacheFill::Filled
+    }
+    /// Writes what is known of where each site accesses memory into the frame, for these segments.
+    pub(crate) fn refresh_caches(&mut self, segments: &[SegmentView]) {
+        for site in 0..self.code.sites.len() {
+            self.refresh_cache(site, segments);
+        }
     }
     /// Writes a site's inline cache into the frame, for this run's segments.
     fn refresh_cache(&mut self, site: usize, segments: &[SegmentView]) {

@@ -9,6 +9,7 @@ mod extrema;
 mod half;
 mod indices;
 mod orders;
+mod phases;
 mod quotients;
 mod relaunch;
 mod scattered;
