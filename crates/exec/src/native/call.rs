@@ -53,8 +53,8 @@ impl Executable {
         // found it, and with x86-64 clears the upper halves of vectors. It touches
         // - the frame, at the offsets that were reserved in it, aligned as `FrameChunk` is;
         // - the records, whole ones, from the first to the end given; `from` is in the slice;
-        // - the columns of registers whose addresses the caller has just written into the frame, at lanes of the tiles:
-        //   columns have room for all lanes of a group, and the caller holds them exclusively meanwhile;
+        // - the columns of registers whose addresses the caller has written into the frame, at lanes of the tiles: columns
+        //   have room for all lanes of a batch, and the caller keeps them and holds them exclusively meanwhile;
         // - shared memory, each access checked against its size, at the address of the tile's block;
         // - segments, each access checked against bounds and alignment of the segment in its inline cache. Where another
         //   thread may use a segment at the same time its words are atomics: the code's accesses are aligned plain ones of
