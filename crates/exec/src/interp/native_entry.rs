@@ -71,6 +71,7 @@ impl Interpreter<'_> {
             let mode = entry.mode;
             let (ran, mut outputs) = self.run_tiles(&mut instance);
             let completed = ran.completed;
+            self.native.recording.entered();
             if completed > 0 {
                 self.count_native(&mut instance, (ran.steps, ran.predicated), ran.completed());
                 self.exit_native(&instance, &ran, &mut outputs, start, split);

@@ -36,14 +36,17 @@ pub(super) struct Recording {
     /// That of the batch before.
     last: Vec<Step>,
     is_stopped: bool,
+    /// How many batches have entered native code, and whether this one has.
     batches: u32,
+    has_entered: bool,
     is_off: bool,
 }
 
 impl Recording {
+    /// A batch begins.
     pub(super) fn start(&mut self) {
         self.steps.clear();
-        self.batches += 1;
+        self.batches += u32::from(std::mem::take(&mut self.has_entered));
         self.is_off |= self.batches > MAX_BATCHES;
         self.is_stopped = self.is_off;
     }
@@ -55,6 +58,10 @@ impl Recording {
     #[inline]
     pub(super) fn stop(&mut self) {
         self.is_stopped = true;
+    }
+    /// Native code has run.
+    pub(super) fn entered(&mut self) {
+        self.has_entered = true;
     }
     /// All lanes ran code from a point to an exit.
     pub(super) fn left(&mut self, start: ProgramPoint, code: &Arc<CompiledRegion>, exit: usize) {

@@ -139,8 +139,19 @@ impl Interpreter<'_> {
         self.native.segments = segments;
         if phases.deviations * DEVIATION_RATIO <= phases.groups + 4 * DEVIATION_RATIO {
             self.native.phases = Some(phases);
+        } else {
+            self.release_phases(phases);
         }
         Ok(progress)
+    }
+
+    /// Gives the columns back.
+    fn release_phases(&mut self, phases: Phases) {
+        let of_phases = phases.all.into_iter().flat_map(|phase| {
+            let written = phase.columns.into_iter().map(|(_, column)| column);
+            written.chain(phase.spread)
+        });
+        of_phases.chain(phases.uniform).for_each(|column| self.files.release(column));
     }
 
     /// Runs a group by phases; where it goes another way, up to there.
