@@ -229,6 +229,7 @@ impl Interpreter<'_> {
     ) -> TileRuns {
         let mut segments = std::mem::take(&mut self.native.segments);
         self.put_segments(&mut segments);
+        instance.refresh_caches(&segments);
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
         while ran.tiles.len() < count {

@@ -155,7 +155,7 @@ impl Phase {
 }
 
 /// What runs instead of batches.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(super) struct Phases {
     pub(super) all: Vec<Phase>,
     /// Columns of registers that hold one number.

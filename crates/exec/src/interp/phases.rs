@@ -12,10 +12,13 @@ use super::native_entries::TileRuns;
 use super::parked::Progress;
 use super::phase::{Deviation, Passed, Phase, Phases, Step, Way};
 use crate::kernel::{LANES, LaunchConfig};
-use crate::native::{CompiledRegion, LiveValue, SegmentView};
+use crate::native::{LiveValue, SegmentView};
 use roundonce_ir::Reg;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Which phase wrote a register last, and how it left it.
+type Written = BTreeMap<Reg, (usize, LiveValue)>;
 
 /// Lanes of a group, where a block has no more.
 const GROUP_LANES: usize = 512;
@@ -40,71 +43,14 @@ impl Interpreter<'_> {
         if self.value_bytes() + bytes > self.config.register_limit / 2 {
             return None;
         }
-        let (threads, size) = (self.threads, self.config.block);
-        let tiles = |code: &CompiledRegion| group_blocks(threads) * threads / code.lanes;
-        let mut phases =
-            Phases { all: Vec::new(), uniform: Vec::new(), numbers: Default::default(), groups: 0, deviations: 0 };
-        // Which phase wrote a register last, and how it left it.
-        let mut written: BTreeMap<Reg, (usize, LiveValue)> = BTreeMap::new();
+        let mut phases = Phases::default();
+        let mut written = Written::new();
         for (index, step) in steps.iter().enumerate() {
-            let entry = self.native.entries.get(&step.start)?;
-            let mut instance = entry.instances.iter().find(|instance| Arc::ptr_eq(&instance.code, &step.code))?.clone();
-            let (code, count) = (&step.code, tiles(&step.code));
-            instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile * code.lanes % threads) as u64));
-            let (mut passed, mut spread) = (Vec::new(), Vec::new());
-            for (reg, value) in code.inputs() {
-                let source = written.get(&reg).copied();
-                match (value, source) {
-                    // A number of the kernel's.
-                    (LiveValue::Constant(_), _) => {}
-                    (LiveValue::Scalar(to, pattern), Some((phase, LiveValue::Scalar(from, before)))) => {
-                        let (before, pattern) =
-                            (phases.all[phase].instance.patterns[before], instance.patterns[pattern]);
-                        let mask = self.code.kernel.width(reg).mask();
-                        let retiling = match before == pattern {
-                            true => None,
-                            false => Some(self.native.held.retiling(before, pattern, mask)?),
-                        };
-                        passed.push(Passed { phase, way: Way::Number { from, to, retiling } });
-                    }
-                    (LiveValue::Scalar(to, pattern), None | Some((_, LiveValue::Constant(_)))) => {
-                        if code.pattern(pattern).iter().any(|&number| number != 0) {
-                            return None;
-                        }
-                        let bits = number_of(source) & self.code.kernel.width(reg).mask();
-                        (0..count).for_each(|tile| instance.set_word(tile, to, bits));
-                    }
-                    (LiveValue::Column(at), Some((phase, LiveValue::Column(_)))) => {
-                        let columns = &mut phases.all[phase].columns;
-                        let (_, column) = columns.iter_mut().find(|(other, _)| *other == reg)?;
-                        instance.set(at, column.address());
-                    }
-                    (LiveValue::Column(at), None | Some((_, LiveValue::Constant(_)))) => {
-                        let mut column = self.acquire_any(reg);
-                        column.spread(0, &[0; LANES], number_of(source));
-                        instance.set(at, column.address());
-                        phases.uniform.push(column);
-                    }
-                    (LiveValue::Scalar(to, pattern), Some((phase, LiveValue::Column(_)))) => {
-                        let column = phases.all[phase].columns.iter().position(|(other, _)| *other == reg)?;
-                        passed.push(Passed { phase, way: Way::Found { column, to, pattern } });
-                    }
-                    (LiveValue::Column(at), Some((phase, LiveValue::Scalar(from, pattern)))) => {
-                        let mut column = self.acquire_any(reg);
-                        instance.set(at, column.address());
-                        passed.push(Passed { phase, way: Way::Spread { from, pattern, column: spread.len() } });
-                        spread.push(column);
-                    }
-                }
+            if self.make_phase(&mut phases, step, &written).is_none() {
+                self.release_phases(phases);
+                return None;
             }
-            let mut columns = Vec::new();
-            for &(reg, at) in &code.columns {
-                let mut column = self.acquire_any(reg);
-                instance.set(at, column.address());
-                columns.push((reg, column));
-            }
-            written.extend(code.outputs(step.exit).map(|(reg, value)| (reg, (index, value))));
-            phases.all.push(Phase { step: step.clone(), instance, columns, passed, spread });
+            written.extend(step.code.outputs(step.exit).map(|(reg, value)| (reg, (index, value))));
         }
         // Segments stay where they are during a launch.
         let mut segments = std::mem::take(&mut self.native.segments);
@@ -112,6 +58,75 @@ impl Interpreter<'_> {
         phases.all.iter_mut().for_each(|phase| phase.instance.refresh_caches(&segments));
         self.native.segments = segments;
         Some(phases)
+    }
+    /// Adds a phase.
+    fn make_phase(&mut self, phases: &mut Phases, step: &Step, written: &Written) -> Option<()> {
+        let (threads, size) = (self.threads, self.config.block);
+        let (code, count) = (&step.code, group_blocks(threads) * threads / step.code.lanes);
+        let entry = self.native.entries.get(&step.start)?;
+        let mut instance = entry.instances.iter().find(|instance| Arc::ptr_eq(&instance.code, code))?.clone();
+        instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile * code.lanes % threads) as u64));
+        let mut phase =
+            Phase { step: step.clone(), instance, columns: Vec::new(), passed: Vec::new(), spread: Vec::new() };
+        let bound = self.bind(phases, &mut phase, count, written);
+        for &(reg, at) in &code.columns {
+            let mut column = self.acquire_any(reg);
+            phase.instance.set(at, column.address());
+            phase.columns.push((reg, column));
+        }
+        phases.all.push(phase);
+        bound
+    }
+    /// Binds what a phase of so many tiles reads to what earlier ones write.
+    fn bind(&mut self, phases: &mut Phases, phase: &mut Phase, count: usize, written: &Written) -> Option<()> {
+        let code = phase.step.code.clone();
+        for (reg, value) in code.inputs() {
+            let source = written.get(&reg).copied();
+            match (value, source) {
+                // A number of the kernel's.
+                (LiveValue::Constant(_), _) => {}
+                (LiveValue::Scalar(to, pattern), Some((earlier, LiveValue::Scalar(from, before)))) => {
+                    let (before, pattern) =
+                        (phases.all[earlier].instance.patterns[before], phase.instance.patterns[pattern]);
+                    let mask = self.code.kernel.width(reg).mask();
+                    let retiling =
+                        if before == pattern { None } else { Some(self.native.held.retiling(before, pattern, mask)?) };
+                    phase.passed.push(Passed { phase: earlier, way: Way::Number { from, to, retiling } });
+                }
+                (LiveValue::Scalar(to, pattern), None | Some((_, LiveValue::Constant(_)))) => {
+                    if code.pattern(pattern).iter().any(|&number| number != 0) {
+                        return None;
+                    }
+                    let bits = number_of(source) & self.code.kernel.width(reg).mask();
+                    (0..count).for_each(|tile| phase.instance.set_word(tile, to, bits));
+                }
+                (LiveValue::Column(at), Some((earlier, LiveValue::Column(_)))) => {
+                    let columns = &mut phases.all[earlier].columns;
+                    let (_, column) = columns.iter_mut().find(|(other, _)| *other == reg)?;
+                    phase.instance.set(at, column.address());
+                }
+                (LiveValue::Column(at), None | Some((_, LiveValue::Constant(_)))) => {
+                    let mut column = self.acquire_any(reg);
+                    column.spread(0, &[0; LANES], number_of(source));
+                    phase.instance.set(at, column.address());
+                    phases.uniform.push(column);
+                }
+                (LiveValue::Scalar(to, pattern), Some((earlier, LiveValue::Column(_)))) => {
+                    let column = phases.all[earlier].columns.iter().position(|(other, _)| *other == reg)?;
+                    phase.passed.push(Passed { phase: earlier, way: Way::Found { column, to, pattern } });
+                }
+                (LiveValue::Column(at), Some((earlier, LiveValue::Scalar(from, pattern)))) => {
+                    let mut column = self.acquire_any(reg);
+                    phase.instance.set(at, column.address());
+                    phase.passed.push(Passed {
+                        phase: earlier,
+                        way: Way::Spread { from, pattern, column: phase.spread.len() },
+                    });
+                    phase.spread.push(column);
+                }
+            }
+        }
+        Some(())
     }
 
     /// Runs the blocks of a batch by phases, group by group.
@@ -183,7 +198,7 @@ impl Interpreter<'_> {
                 return Err(Deviation { phase: index, issued, done: None });
             }
             let Phase { step, instance, .. } = phase;
-            let outcome = instance.run_filled(0..count, self.config, segments, limit.saturating_sub_unsigned(issued));
+            let outcome = instance.run(0..count, self.config, segments, limit.saturating_sub_unsigned(issued));
             let done = outcome.done(count);
             if done < count
                 || instance.take_diverged_late() > 0

@@ -177,22 +177,12 @@ impl CodeInstance {
         sum
     }
 
-    /// Runs tiles until all are done or one takes a side exit.
+    /// Runs tiles until all are done or one takes a side exit. The inline caches are those of the segments: see
+    /// [`refresh_caches`](CodeInstance::refresh_caches).
     ///
     /// Every address in the records and the frame must be valid: the columns of
     /// [`inputs`](CompiledRegion::inputs) and `columns`, shared memory, segments.
     pub(crate) fn run(
-        &mut self,
-        tiles: Range<usize>,
-        launch: &LaunchConfig,
-        segments: &[SegmentView],
-        budget: i64,
-    ) -> TileOutcome {
-        self.refresh_caches(segments);
-        self.run_filled(tiles, launch, segments, budget)
-    }
-    /// The same where the inline caches are those of the segments already.
-    pub(crate) fn run_filled(
         &mut self,
         tiles: Range<usize>,
         launch: &LaunchConfig,
