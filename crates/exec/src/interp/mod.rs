@@ -22,6 +22,7 @@ mod hooks;
 mod image;
 mod interpreter;
 mod lanewise;
+mod lookahead;
 mod mask;
 mod matrix;
 mod native_entries;

@@ -46,6 +46,8 @@ pub(crate) struct CompiledRegion {
     /// As it is before the first run.
     pub(super) frame: Vec<FrameChunk>,
     pub(super) sites: Vec<AccessSite>,
+    /// Sites, and the words of the frame where the last tile's accesses ended.
+    pub(super) ends: Vec<(usize, i64)>,
     /// Registers that may hold more than one value in a run of the region.
     pub(super) redefined: Vec<bool>,
     pub(super) inputs: Vec<LiveReg>,
@@ -423,6 +425,7 @@ impl<'a> Plan<'a> {
         bytes.resize(bytes.len().next_multiple_of(64), 0);
         let frame = bytes.chunks_exact(64).map(|chunk| FrameChunk(core::array::from_fn(|at| chunk[at]))).collect();
         let record_words = record::VALUES + emitted.frame.record_values;
+        let ends = emitted.frame.ends.into_iter().collect();
         let (sites, outputs, exit_words, lanes) =
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
@@ -436,6 +439,7 @@ impl<'a> Plan<'a> {
             executable,
             frame,
             sites,
+            ends,
             redefined,
             inputs,
             outputs,

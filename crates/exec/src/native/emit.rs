@@ -1,6 +1,7 @@
 //! Code emission. This file has the access to operands and results at their allocated locations; the files below emit
 //! the kinds of instructions.
 
+mod ahead;
 mod atomic;
 mod check;
 mod control;
@@ -40,6 +41,8 @@ use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
+pub(super) use ahead::LINES_OF_TILE;
+pub(crate) use ahead::LINE;
 pub(super) use control::{Emitted, region};
 
 /// Why an instruction cannot be compiled as planned.
@@ -123,6 +126,8 @@ struct Emitter<'a> {
     groups: BTreeMap<ProgramPoint, Group>,
     /// The blocks in which loads ask for lines ahead, and so many bytes ahead.
     prefetches: BTreeMap<usize, i64>,
+    /// Whether tiles ask for lines that the caller names, and write where their own accesses end.
+    is_asked_ahead: bool,
     /// Of each node, in how many loops it is; and whether the current one is in any.
     loop_depths: Vec<u32>,
     in_loop: bool,

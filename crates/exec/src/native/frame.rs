@@ -2,6 +2,7 @@
 
 use super::shape::VectorShape;
 use roundonce_ir::{Operand, Reg, Space};
+use std::collections::BTreeMap;
 
 /// The frame's header: offsets that both the code and its caller know.
 pub(super) mod header {
@@ -32,7 +33,12 @@ pub(super) mod header {
     /// Sums over all tiles of what their records hold otherwise: STEPS and PREDICATED.
     pub(in crate::native) const ALL_STEPS: i64 = 424;
     pub(in crate::native) const ALL_PREDICATED: i64 = 432;
-    pub(in crate::native) const BYTES: i64 = 448;
+    /// The next lines to ask for, of those that will be read and of those that will be written, as host addresses, or 0; and whether there
+    /// are any.
+    pub(in crate::native) const NEXT_READ: i64 = 448;
+    pub(in crate::native) const NEXT_WRITTEN: i64 = 456;
+    pub(in crate::native) const NEXT_ANY: i64 = 464;
+    pub(in crate::native) const BYTES: i64 = 472;
 }
 
 /// The words of a tile's record. Code of whole kernels has records of a block's tiles alone, whatever the block: their LANE and TID.
@@ -122,6 +128,8 @@ pub(super) struct Frame {
     size: i64,
     constants: Vec<(i64, Vec<u8>)>,
     pub(super) sites: Vec<AccessSite>,
+    /// By its number, the word where a site's accesses ended in the last tile, as a host address.
+    pub(super) ends: BTreeMap<usize, i64>,
     /// Words for live values that are reserved in a tile's record.
     pub(super) record_values: usize,
 }
@@ -134,6 +142,15 @@ impl Frame {
         let at = (self.size + align - 1) / align * align;
         self.size = at + bytes as i64;
         at
+    }
+    /// The word where a site's accesses end.
+    pub(super) fn end_of(&mut self, site: usize) -> i64 {
+        if let Some(&word) = self.ends.get(&site) {
+            return word;
+        }
+        let word = self.reserve(8, 8);
+        self.ends.insert(site, word);
+        word
     }
     /// The offset of these bytes, aligned to their length.
     pub(super) fn constant(&mut self, bytes: Vec<u8>) -> i64 {

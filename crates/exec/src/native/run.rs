@@ -2,11 +2,14 @@
 
 use super::call::{FrameChunk, put};
 use super::compile::CompiledRegion;
-use super::emit::DeoptReason;
+use super::emit::{self, DeoptReason};
 use super::frame::{Access, AccessSite, header, record};
 use crate::kernel::LaunchConfig;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// How many bytes a tile asks for of those to read and of those to write.
+pub(crate) const BYTES_AHEAD: u64 = emit::LINES_OF_TILE * emit::LINE;
 
 /// A segment of the program's memory as this worker has it.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,16 @@ pub(crate) struct SegmentView {
     pub(crate) writable: bool,
     /// The host's address.
     pub(crate) host: u64,
+}
+
+/// Where a tile's accesses at a site ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AccessEnd {
+    /// The host's address behind the last byte.
+    pub(crate) host: u64,
+    pub(crate) is_store: bool,
+    /// How many bytes a lane accesses.
+    pub(crate) bytes: u64,
 }
 
 /// Compiled code with one worker's frame and tile records.
@@ -175,6 +188,23 @@ impl CodeInstance {
         let sum = self.get(word as i64 + 8);
         self.set(word as i64 + 8, 0);
         sum
+    }
+
+    /// Where the last tile's accesses ended, of each site where that is recorded.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = AccessEnd> {
+        let end = |&(site, word)| {
+            let AccessSite { access, length, .. } = self.code.sites[site];
+            AccessEnd { host: self.get(word), is_store: access != Access::Load, bytes: length }
+        };
+        self.code.ends.iter().map(end)
+    }
+    /// Names host addresses from which on tiles ask for lines to read and to write, each tile [so many bytes](BYTES_AHEAD); 0 for none.
+    pub(crate) fn set_ahead(&mut self, [read, written]: [u64; 2]) {
+        self.set(header::NEXT_ANY, read | written);
+        if read | written != 0 {
+            self.set(header::NEXT_READ, read);
+            self.set(header::NEXT_WRITTEN, written);
+        }
     }
 
     /// Runs tiles until all are done or one takes a side exit. The inline caches are those of the segments: see

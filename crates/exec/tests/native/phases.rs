@@ -34,22 +34,30 @@ fn kernel(before: &str, between: &str, after: &str) -> roundonce_ir::Program {
     ))
 }
 
-/// A word for each block, 0 but for some.
-fn flags(set: &[(u32, u32)]) -> Arg {
-    let mut words = vec![0; BLOCKS as usize];
+/// More words than the caches are taken to hold: phases ask for lines ahead.
+const MANY: usize = (1 << 18) + 1;
+
+/// So many words, 0 but for those of some blocks.
+fn flags(set: &[(u32, u32)], count: usize) -> Arg {
+    let mut words = vec![0; count];
     set.iter().for_each(|&(block, flag)| words[block as usize] = flag);
     Arg::Buffer(roundonce_exec::Buffer::from_words(words))
 }
 
-fn case<'a>(program: &'a roundonce_ir::Program, set: &[(u32, u32)]) -> Case<'a> {
+fn case<'a>(program: &'a roundonce_ir::Program, set: &[(u32, u32)], count: usize) -> Case<'a> {
     let n = (BLOCKS * THREADS) as usize;
-    Case::line(program, "k", BLOCKS, THREADS, vec![words(n, 3, 50), zeros(n), flags(set)])
+    Case::line(program, "k", BLOCKS, THREADS, vec![words(n, 3, 50), zeros(n), flags(set, count)])
+}
+/// With few words and with many; which part was native code.
+fn hold(program: &roundonce_ir::Program, set: &[(u32, u32)], name: &str) -> f64 {
+    let [few, many] = [BLOCKS as usize, MANY].map(|count| case(program, set, count).hold(&format!("{name}, {count} words")));
+    few.min(many)
 }
 
 #[test]
 fn blocks_that_go_one_way() {
     let program = kernel("", "", "");
-    let share = case(&program, &[]).hold("one way");
+    let share = hold(&program, &[], "one way");
     assert!(!has_native() || share > 0.7, "{share} native");
 }
 
@@ -68,14 +76,14 @@ fn some_blocks_go_another_way() {
             let at = |place: i32| if place == 0 { &text[..] } else { "" };
             let program = kernel(at(before), at(between), at(after));
             for set in [&[(100, 1), (101, 1), (149, 1)][..], &[(103, 1)], &[(64, 1), (96, 1)]] {
-                case(&program, set).hold(&format!("{threads} threads, {before} {between} {after}, {set:?}"));
+                hold(&program, set, &format!("{threads} threads, {before} {between} {after}, {set:?}"));
             }
         }
     }
     // So many that groups do not pay.
     let program = kernel("", &more("64"), "");
     let most: Vec<(u32, u32)> = (66..BLOCKS).map(|block| (block, block % 2)).collect();
-    case(&program, &most).hold("every other block");
+    hold(&program, &most, "every other block");
 }
 
 /// More barriers in one block.
@@ -84,7 +92,7 @@ fn one_block_has_more_barriers() {
     let more = "setp.ne.u32 %p2, %r9, 0; @!%p2 bra ON; bar.sync 0; st.shared.f32 [%r7], %f2; bar.sync 0; ld.shared.f32 %f7, [part]; \
                 add.f32 %f1, %f1, %f7; bar.sync 0; ON:";
     let program = kernel("", more, "");
-    case(&program, &[(90, 1), (120, 1)]).hold("more barriers");
+    hold(&program, &[(90, 1), (120, 1)], "more barriers");
 }
 
 /// An access outside of a buffer in one block, and a block that never ends.
@@ -94,21 +102,21 @@ fn errors_are_the_interpreters() {
         let wild = "mul.wide.u32 %rd10, %r9, 4; add.u64 %rd11, %rd4, %rd10; ld.global.f32 %f7, [%rd11]; add.f32 %f1, %f1, %f7;";
         let at = |place: i32| if place == 0 { wild } else { "" };
         let program = kernel(at(before), at(between), at(after));
-        case(&program, &[(110, 0x1000_0000)]).hold(&format!("wild, {before} {between} {after}"));
-        case(&program, &[(149, 40)]).hold(&format!("at the end, {before} {between} {after}"));
+        hold(&program, &[(110, 0x1000_0000)], &format!("wild, {before} {between} {after}"));
+        hold(&program, &[(149, 40)], &format!("at the end, {before} {between} {after}"));
     }
     let again = "mov.u32 %r11, %r9; LOOP: setp.eq.u32 %p2, %r11, 0; @%p2 bra ON; fma.rn.f32 %f1, %f1, %f2, %f2; sub.u32 %r11, %r11, 1; \
                  bra LOOP; ON:";
     let program = kernel("", again, "");
-    case(&program, &[(99, 7)]).hold("a loop");
-    let mut endless = case(&program, &[(99, 0xffff_ffff)]);
+    hold(&program, &[(99, 7)], "a loop");
+    let mut endless = case(&program, &[(99, 0xffff_ffff)], MANY);
     endless.step_limit = 1 << 16;
     endless.hold("no end");
     // What blocks have run before counts: all of a batch of the interpreter's.
     let long: Vec<(u32, u32)> = (96..128).map(|block| (block, 20)).collect();
-    for limit in (100..1000).step_by(23) {
-        let mut long = case(&program, &long);
+    for (limit, count) in (100..1000).step_by(23).flat_map(|limit| [(limit, BLOCKS as usize), (limit, MANY)]) {
+        let mut long = case(&program, &long, count);
         long.step_limit = limit;
-        long.hold(&format!("{limit} steps"));
+        long.hold(&format!("{limit} steps, {count} words"));
     }
 }

@@ -4,12 +4,10 @@ use super::super::asm::at;
 use super::super::frame::{Access, AccessSite};
 use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME};
 use crate::kernel::Machine;
-use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
-use crate::native::region::{ProgramPoint, Region};
-use crate::native::shape::{Shapes, VectorShape};
+use crate::native::region::ProgramPoint;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
@@ -18,14 +16,6 @@ const RDX: Register = Register::RDX;
 
 /// Loads that are checked together lie within so many bytes.
 const MAX_GROUP: i64 = 4096;
-
-/// Bytes of a cache line; how far ahead lines are asked for, outside of loops and in them, and of accesses of how many bytes; and what the
-/// caches hold anyway.
-const LINE: u64 = 64;
-const PREFETCH_DISTANCE: i64 = 3072;
-const PREFETCH_DISTANCE_IN_LOOPS: i64 = 1024;
-const MAX_PREFETCHED: u64 = 1024;
-const CACHE: u64 = 1 << 20;
 
 /// Loads of a node that are checked together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,35 +43,6 @@ impl Loads {
             && (self.group.from.abs_diff(next.group.from)).is_multiple_of(self.align.into())
             && to.saturating_sub(from) <= MAX_GROUP
     }
-}
-
-/// The blocks of a region in which the tiles behind a tile load what is behind its own, and how many bytes ahead that is asked for. In a
-/// loop they do where each iteration goes on by as many elements as the launch has threads; other loops come to those lines themselves, or
-/// have them in a cache, as all have that are small. On AArch64 nothing has been measured.
-pub(super) fn blocks_that_prefetch(
-    launch: &LaunchConstants<'_>,
-    region: &Region,
-    shapes: &Shapes,
-    loop_depths: &[u32],
-) -> BTreeMap<usize, i64> {
-    let is_large = launch.config.buffer_bytes.iter().sum::<u64>() > CACHE;
-    if shapes.machine == Machine::Neon || !is_large {
-        return BTreeMap::new();
-    }
-    let axes = launch.config.grid.iter().map(|&axis| u64::from(axis));
-    let threads = axes.fold(launch.config.threads() as u64, u64::saturating_mul);
-    let steps_by_grid =
-        (0..region.nodes.len()).flat_map(|node| region.insts(launch.code, node)).any(|inst| match inst.op {
-            &Op::Int { d, op: IntOp::Add, args: [a, b, ..], .. } => {
-                let is_stride = |step| shapes.shape(step) == VectorShape::Constant(threads);
-                a == d.into() && is_stride(b) || b == d.into() && is_stride(a)
-            }
-            _ => false,
-        });
-    let placed = region.nodes.iter().zip(loop_depths);
-    let distance = |depth: u32| if depth == 0 { PREFETCH_DISTANCE } else { PREFETCH_DISTANCE_IN_LOOPS };
-    let asking = placed.filter(|&(_, &depth)| depth == 0 || steps_by_grid);
-    asking.map(|(node, &depth)| (node.start.block, distance(depth))).collect()
 }
 
 impl Emitter<'_> {
@@ -154,6 +115,7 @@ impl Emitter<'_> {
                 if access == Access::Load {
                     self.prefetch(from.into(), span);
                 }
+                self.record_end(site, from.into(), span);
             }
             _ => return Err(EmitError::Unsupported),
         }
@@ -233,20 +195,6 @@ impl Emitter<'_> {
         self.place_in_segment(at(number, from), Some(cache), align);
         self.side_exit(Code::Jmp_rel32_64, DeoptReason::CacheMiss, site);
         self.asm.bind(fits);
-    }
-    /// Asks for what tiles behind this one will load from the host address in RAX: a tile's code is too long for the
-    /// processor to look that far ahead.
-    fn prefetch(&mut self, from: i64, span: u64) {
-        let Some(distance) = self.prefetches.get(&self.point.block) else { return };
-        let start = distance + from;
-        let end = start.saturating_add_unsigned(span + LINE);
-        if !(LINE + 1..=MAX_PREFETCHED).contains(&span) || i32::try_from(end).is_err() {
-            return;
-        }
-        for line in 0..span.div_ceil(LINE) {
-            let at = at(RAX, start + (line * LINE) as i64);
-            self.asm.push(Instruction::with1(Code::Prefetcht0_m8, at));
-        }
     }
     /// What an access of so many elements must be a multiple of.
     pub(super) fn alignment(&self, bytes: u32, count: usize) -> u32 {

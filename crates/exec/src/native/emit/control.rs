@@ -4,7 +4,7 @@ use super::super::asm::{Asm, AsmError, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
 use super::scalar::Ways;
 use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
-use super::{check, live};
+use super::{ahead, live};
 use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
 use crate::native::alloc::{Allocated, Allocation};
@@ -125,7 +125,8 @@ pub(in crate::native) fn region(
         deciding: None,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
-        prefetches: check::blocks_that_prefetch(launch, region, shapes, &loop_depths),
+        prefetches: ahead::blocks_that_prefetch(launch, region, shapes, &loop_depths),
+        is_asked_ahead: !whole && ahead::is_asked_ahead(launch),
         loop_depths,
         in_loop: false,
         free: allocated.free_general(),
@@ -159,6 +160,7 @@ pub(in crate::native) fn region(
         let counter = emit.approximation_counter(index, 0);
         emit.asm.mi(Code::Mov_rm64_imm32, counter, 0);
     }
+    let ahead = emit.is_asked_ahead.then(|| emit.has_lines_ahead());
     for input in inputs {
         emit.input(input).map_err(at_start)?;
     }
@@ -247,6 +249,9 @@ pub(in crate::native) fn region(
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
+    if let Some(ahead) = ahead {
+        emit.ask_ahead(ahead);
+    }
     if let Some(entry) = entry {
         emit.asm.bind(entry);
         for (&word, &register) in &emit.loaded_at_entry {
