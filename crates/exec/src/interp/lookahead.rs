@@ -31,7 +31,8 @@ impl Lookahead {
         }
         let named = [false, true].map(|is_store| {
             let others = self.sites.iter_mut().filter(|site| site.is_store == is_store && site.phase != phase);
-            let next = others.filter(|site| !site.left.is_empty()).min_by_key(|site| (site.phase < phase, site.phase))?;
+            let next =
+                others.filter(|site| !site.left.is_empty()).min_by_key(|site| (site.phase < phase, site.phase))?;
             let from = next.left.start;
             next.left.start = from.saturating_add(BYTES_AHEAD * tiles as u64);
             Some(from)

@@ -41,8 +41,8 @@ use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
-pub(super) use ahead::LINES_OF_TILE;
 pub(crate) use ahead::LINE;
+pub(super) use ahead::LINES_OF_TILE;
 pub(super) use control::{Emitted, region};
 
 /// Why an instruction cannot be compiled as planned.

@@ -50,7 +50,8 @@ fn case<'a>(program: &'a roundonce_ir::Program, set: &[(u32, u32)], count: usize
 }
 /// With few words and with many; which part was native code.
 fn hold(program: &roundonce_ir::Program, set: &[(u32, u32)], name: &str) -> f64 {
-    let [few, many] = [BLOCKS as usize, MANY].map(|count| case(program, set, count).hold(&format!("{name}, {count} words")));
+    let [few, many] =
+        [BLOCKS as usize, MANY].map(|count| case(program, set, count).hold(&format!("{name}, {count} words")));
     few.min(many)
 }
 
