@@ -11,6 +11,7 @@ compiler here, WGSL no counterpart. Exits 1 if a tool refuses a text or a bit di
 """
 
 import collections
+import concurrent.futures
 import json
 import os
 import random
@@ -35,6 +36,17 @@ C = {"f16": "_Float16", "f32": "float", "f64": "double"}
 
 def run(*command, **more):
     return subprocess.run(command, capture_output=True, text=True, **more)
+
+
+def complaint(said):
+    """What a tool has against what it was given."""
+    return (said.stdout + said.stderr).strip() if said.returncode else None
+
+
+def side_by_side(work, items):
+    """The results in order. The judges take most of their time to start, on one core each."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
 
 
 def element(ty):
@@ -155,7 +167,7 @@ def judge_cuda(tools, folder, number, spelling, types, way):
     arch = "compute_107a" if "sm_107" in needs and "`a`" in needs else "compute_100a"
     said = run(tools["nvcc"], "-ptx", f"-arch={arch}", *way["flags"], source, "-o", module)
     if said.returncode:
-        return (said.stdout + said.stderr).strip()
+        return complaint(said)
     names = {letter: at for at, letter in enumerate([*letters, "d"])}
     columns = operands(types, COUNT["cuda"], number)
     found = executed(module, "k", names, types, columns, COUNT["cuda"], True, folder)
@@ -190,7 +202,7 @@ def judge_glsl(tools, folder, number, spelling, types, way):
     for command in (["glslangValidator", "-V", "--target-env", "vulkan1.2", source, "-o", module], [tools["spirv-val"], "--target-env", "vulkan1.2", module]):
         said = run(*command)
         if said.returncode:
-            return (said.stdout + said.stderr).strip()
+            return complaint(said)
     names = {letter: f"0.{at}" for at, letter in enumerate(letters)}
     columns = operands(types, COUNT["glsl"], number)
     found = executed(module, None, names, types, columns, COUNT["glsl"], False, folder)
@@ -213,7 +225,7 @@ def judge_c(tools, folder, number, spelling, types, way):
         file.write(f"while (fread(&given, sizeof given, 1, stdin) == 1) {{ {C[types['d']]} d = compute(given); fwrite(&d, sizeof d, 1, stdout); }}\nreturn 0; }}\n")
     said = run("gcc", "-O2", "-std=gnu17", *way["flags"], source, "-o", program, "-lm")
     if said.returncode:
-        return (said.stdout + said.stderr).strip()
+        return complaint(said)
     columns = operands(types, COUNT["c"], number)
     codes = {16: "H", 32: "I", 64: "Q"}
     record = "<" + "".join(codes[FORMATS[types[letter]][0]] for letter in letters)
@@ -239,36 +251,60 @@ def modules(tools, folder):
     if said.returncode:
         sys.exit(said.stdout + said.stderr)
     wrong, counted = [], collections.Counter()
-    for name in sorted(os.listdir(folder)):
-        path = os.path.join(folder, name)
-        if name.endswith(".ptx"):
-            with open(path) as file:
-                text = file.read()
-            target = re.search(r"\.target (sm_(\d+)a?)", text)
-            # The oldest machine that the assembler knows; the older ones are a matter of the rows' own tests.
-            if int(target[2]) < 20 or ".version 2.0" in text and "\nmad" in text and ".r" not in re.search(r"\nmad\S*", text)[0]:
-                counted["PTX of machines that no assembler knows"] += 1
-                continue
-            # As the rows say: without `.rz` the assembler takes these and cannot encode them.
-            if re.search(r"\n(add|sub)\.(ftz\.)?b?f16x2\.f32x2\.f32x2 ", text):
-                counted["PTX that ptxas takes and cannot encode"] += 1
-                continue
-            if int(target[2]) < 75:
-                text = text.replace(target[1], "sm_75", 1)
-                text = re.sub(r"\.version \d+\.\d+", ".version 8.0", text, count=1)
-                target = re.search(r"\.target (sm_(\d+)a?)", text)
-                with open(path, "w") as file:
-                    file.write(text)
-            said = run(tools["ptxas"], "-arch", target[1], path, "-o", os.path.join(folder, "x"))
-            counted["PTX by ptxas"] += 1
-        else:
-            out = path + ".spv"
-            said = run(tools["spirv-as"], "--target-env", "spv1.3", path, "-o", out)
-            said = said if said.returncode else run(tools["spirv-val"], "--target-env", "vulkan1.1", out)
-            counted["SPIR-V by spirv-val"] += 1
-        if said.returncode:
-            wrong.append((name, (said.stdout + said.stderr).strip()))
+    names = sorted(os.listdir(folder))
+    for name, (what, problem) in zip(names, side_by_side(lambda name: judge_module(tools, os.path.join(folder, name)), names)):
+        counted[what] += 1
+        if problem is not None:
+            wrong.append((name, problem))
     return wrong, counted
+
+
+def judge_module(tools, path):
+    """By what a module is judged, or why it is not; and what is wrong with it."""
+    if not path.endswith(".ptx"):
+        out = path + ".spv"
+        said = run(tools["spirv-as"], "--target-env", "spv1.3", path, "-o", out)
+        said = said if said.returncode else run(tools["spirv-val"], "--target-env", "vulkan1.1", out)
+        return "SPIR-V by spirv-val", complaint(said)
+    with open(path) as file:
+        text = file.read()
+    target = re.search(r"\.target (sm_(\d+)a?)", text)
+    # The oldest machine that the assembler knows; the older ones are a matter of the rows' own tests.
+    if int(target[2]) < 20 or ".version 2.0" in text and "\nmad" in text and ".r" not in re.search(r"\nmad\S*", text)[0]:
+        return "PTX of machines that no assembler knows", None
+    # As the rows say: without `.rz` the assembler takes these and cannot encode them.
+    if re.search(r"\n(add|sub)\.(ftz\.)?b?f16x2\.f32x2\.f32x2 ", text):
+        return "PTX that ptxas takes and cannot encode", None
+    if int(target[2]) < 75:
+        text = text.replace(target[1], "sm_75", 1)
+        text = re.sub(r"\.version \d+\.\d+", ".version 8.0", text, count=1)
+        target = re.search(r"\.target (sm_(\d+)a?)", text)
+        with open(path, "w") as file:
+            file.write(text)
+    return "PTX by ptxas", complaint(run(tools["ptxas"], "-arch", target[1], path, "-o", path + ".cubin"))
+
+
+class Job(collections.namedtuple("Job", "language spelling types way")):
+    """A way to write a form in a language."""
+
+    @property
+    def key(self):
+        return self.language, json.dumps([self.way["code"], self.way["around"], self.types])
+
+
+def answers_to(spelling):
+    """The ways to write a form, in each language that has one."""
+    jobs = []
+    for language in JUDGES:
+        said = run(ROUNDONCE, "translate", spelling, "--to", language, "--format", "json")
+        if said.returncode > 1:
+            continue
+        answer = json.loads(said.stdout)
+        types = answer["types"]
+        # What is written once for each component is judged where it is the scalar form's.
+        ways = [way for way in answer["ways"] if all(element(ty)[1] == way["components"] for ty in types.values())]
+        jobs += [Job(language, spelling, types, way) for way in ways]
+    return jobs
 
 
 def main():
@@ -276,28 +312,22 @@ def main():
     tools = judge.install()
     with tempfile.TemporaryDirectory() as folder:
         wrong, counted = modules(tools, folder)
-    number, seen = 0, set()
     with tempfile.TemporaryDirectory() as folder:
-        for spelling in forms(every):
-            for language, judged in JUDGES.items():
-                said = run(ROUNDONCE, "translate", spelling, "--to", language, "--format", "json")
-                if said.returncode > 1:
-                    continue
-                answer = json.loads(said.stdout)
-                for way in answer["ways"]:
-                    # What is written once for each component is judged where it is the scalar form's.
-                    types = answer["types"]
-                    if any(element(ty)[1] != way["components"] for ty in types.values()):
-                        continue
-                    key = (language, json.dumps([way["code"], way["around"], types]))
-                    if key in seen:
-                        continue
-                    seen.add(key)
-                    number += 1
-                    problem = judged(tools, folder, number, spelling, types, way)
-                    counted[language] += 1
-                    if problem is not None:
-                        wrong.append((f"{language} of {spelling}: {way['code']}", problem))
+        seen = set()
+        ways = [job for answers in side_by_side(answers_to, forms(every)) for job in answers]
+        # The same text is judged once.
+        ways = [job for job in ways if not (job.key in seen or seen.add(job.key))]
+
+        def judged(numbered):
+            number, job = numbered
+            own = os.path.join(folder, str(number))
+            os.mkdir(own)
+            return JUDGES[job.language](tools, own, number, job.spelling, job.types, job.way)
+
+        for job, problem in zip(ways, side_by_side(judged, enumerate(ways, 1))):
+            counted[job.language] += 1
+            if problem is not None:
+                wrong.append((f"{job.language} of {job.spelling}: {job.way['code']}", problem))
     for text, problem in wrong[:20]:
         print(f"{text}\n    {problem}")
     print(", ".join(f"{count} {what}" for what, count in counted.items()) + f"; {len(wrong)} wrong")
