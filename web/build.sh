@@ -33,15 +33,8 @@ fi
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-Clink-arg=-zstack-size=8388608"
 (cd bindings/wasm && "$cargo" build --locked --release --target $target "${standard[@]}")
 
-# The generator of the JavaScript must be of the crate's version.
-version=$(sed -n 's/^wasm-bindgen = "=\(.*\)"$/\1/p' bindings/wasm/Cargo.toml)
-tools=target/wasm/tools
-if [ "$("$tools/bin/wasm-bindgen" --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
-    env -u RUSTC -u RUSTC_BOOTSTRAP -u CARGO_TARGET_DIR cargo install --quiet --version "$version" --no-default-features wasm-bindgen-cli \
-        --root $tools --target-dir target/wasm/tools-build
-fi
-$tools/bin/wasm-bindgen --target web --no-typescript --remove-name-section --remove-producers-section \
-    --out-dir target/wasm/package target/wasm/$target/release/roundonce_wasm.wasm
+env -u RUSTC -u RUSTC_BOOTSTRAP cargo run --quiet --locked --manifest-path bindings/wasm/bindgen/Cargo.toml -- \
+    target/wasm/$target/release/roundonce_wasm.wasm target/wasm/package
 
 cd web
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error

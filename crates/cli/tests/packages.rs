@@ -71,7 +71,8 @@ fn the_manifests_are_whole() {
 #[test]
 fn one_version() {
     let version = env!("CARGO_PKG_VERSION");
-    for manifest in ["Cargo.toml", "bindings/python/Cargo.toml", "bindings/wasm/Cargo.toml"] {
+    let bindings = ["bindings/python/Cargo.toml", "bindings/wasm/Cargo.toml", "bindings/wasm/bindgen/Cargo.toml"];
+    for manifest in ["Cargo.toml"].into_iter().chain(bindings) {
         for package in packages(manifest) {
             assert_eq!(package["version"], version, "{manifest}: {}", package["name"]);
         }

@@ -53,10 +53,10 @@ pub(super) mod record {
     pub(in crate::native) const SHARED: usize = 7;
     /// The exit that the tile took.
     pub(in crate::native) const EXIT: usize = 8;
-    /// What is left of its budget.
-    pub(in crate::native) const BUDGET_LEFT: usize = 9;
     /// Instructions completed by every lane.
-    pub(in crate::native) const STEPS: usize = 10;
+    pub(in crate::native) const STEPS: usize = 9;
+    /// What is left of its budget: between the two that are summed, as a load of both at once would wait for all stores before.
+    pub(in crate::native) const BUDGET_LEFT: usize = 10;
     /// As in the frame's header.
     pub(in crate::native) const PREDICATED: usize = 11;
     /// Live values: the inputs, then those of each exit.
