@@ -1,6 +1,6 @@
 //! What is known of the way that batches go from barrier to barrier: the data of [`phases`](super::phases).
 
-use super::lookahead::Lookahead;
+use super::prefetch::Prefetch;
 use super::register::AnyColumn;
 use super::tile_numbers::Retiling;
 use crate::native::{CodeInstance, CompiledRegion, ProgramPoint};
@@ -161,7 +161,7 @@ pub(super) struct Phases {
     pub(super) all: Vec<Phase>,
     /// Columns of registers that hold one number.
     pub(super) uniform: Vec<AnyColumn>,
-    pub(super) ahead: Lookahead,
+    pub(super) prefetch: Prefetch,
     /// Kept so that no change of tiles allocates.
     pub(super) numbers: [Vec<u64>; 2],
     pub(super) groups: u64,

@@ -74,7 +74,7 @@ impl Interpreter<'_> {
             phase.instance.set(at, column.address());
             phase.columns.push((reg, column));
         }
-        phases.ahead.add(phases.all.len(), phase.instance.ends());
+        phases.prefetch.add(phases.all.len(), phase.instance.ends());
         phases.all.push(phase);
         bound
     }
@@ -182,7 +182,7 @@ impl Interpreter<'_> {
         let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let mut issued = 0u64;
-        let Phases { all, ahead, numbers, .. } = phases;
+        let Phases { all, prefetch, numbers, .. } = phases;
         for index in 0..all.len() {
             let (before, rest) = all.split_at_mut(index);
             let phase = &mut rest[0];
@@ -199,7 +199,7 @@ impl Interpreter<'_> {
                 return Err(Deviation { phase: index, issued, done: None });
             }
             let Phase { step, instance, .. } = phase;
-            instance.set_ahead(ahead.ask(index, count));
+            instance.set_prefetch(prefetch.next(index));
             let outcome = instance.run(0..count, self.config, segments, limit.saturating_sub_unsigned(issued));
             let done = outcome.done(count);
             if done < count
@@ -208,7 +208,7 @@ impl Interpreter<'_> {
             {
                 return Err(Deviation { phase: index, issued, done: Some(done) });
             }
-            ahead.note(index, instance.ends(), blocks * self.threads);
+            prefetch.note(index, instance.prefetched(), instance.ends(), blocks * self.threads);
             let counts = instance.counts(0..count);
             self.count_native(instance, (counts.steps, counts.predicated), 0..count);
             self.stats.steps += step.counted * (blocks * self.threads) as u64;

@@ -185,6 +185,10 @@ impl Asm {
         }
         self.op0(Code::Retnq);
     }
+    /// How many instructions there are so far.
+    pub(super) fn len(&self) -> usize {
+        self.instructions.len()
+    }
     pub(super) fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels)

@@ -1,7 +1,6 @@
 //! Code emission. This file has the access to operands and results at their allocated locations; the files below emit
 //! the kinds of instructions.
 
-mod ahead;
 mod atomic;
 mod check;
 mod control;
@@ -18,6 +17,7 @@ mod live;
 mod memory;
 mod min_max;
 mod one_by_one;
+mod prefetch;
 mod quotient;
 mod scalar;
 mod vector;
@@ -41,9 +41,8 @@ use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
-pub(crate) use ahead::LINE;
-pub(super) use ahead::LINES_OF_TILE;
 pub(super) use control::{Emitted, region};
+pub(crate) use prefetch::LINE;
 
 /// Why an instruction cannot be compiled as planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,10 +123,13 @@ struct Emitter<'a> {
     folded: Option<PartLoad>,
     /// The loads of the current node that are checked together, by their points.
     groups: BTreeMap<ProgramPoint, Group>,
-    /// The blocks in which loads ask for lines ahead, and so many bytes ahead.
+    /// The blocks in which loads prefetch, and so many bytes ahead.
     prefetches: BTreeMap<usize, i64>,
-    /// Whether tiles ask for lines that the caller names, and write where their own accesses end.
-    is_asked_ahead: bool,
+    /// Whether code prefetches lines that the caller names, and writes where its accesses end; where it goes for that and comes back, and how
+    /// many instructions there were the last time.
+    prefetches_ahead: bool,
+    prefetch_points: Vec<[Label; 2]>,
+    last_point: usize,
     /// Of each node, in how many loops it is; and whether the current one is in any.
     loop_depths: Vec<u32>,
     in_loop: bool,

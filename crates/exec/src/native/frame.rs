@@ -33,12 +33,12 @@ pub(super) mod header {
     /// Sums over all tiles of what their records hold otherwise: STEPS and PREDICATED.
     pub(in crate::native) const ALL_STEPS: i64 = 424;
     pub(in crate::native) const ALL_PREDICATED: i64 = 432;
-    /// The next lines to ask for, of those that will be read and of those that will be written, as host addresses, or 0; and whether there
-    /// are any.
+    /// The next lines to prefetch and where they end, as host addresses, of those that will be read and of those that will be written; and
+    /// whether there are any.
     pub(in crate::native) const NEXT_READ: i64 = 448;
-    pub(in crate::native) const NEXT_WRITTEN: i64 = 456;
-    pub(in crate::native) const NEXT_ANY: i64 = 464;
-    pub(in crate::native) const BYTES: i64 = 472;
+    pub(in crate::native) const NEXT_WRITTEN: i64 = 464;
+    pub(in crate::native) const NEXT_ANY: i64 = 480;
+    pub(in crate::native) const BYTES: i64 = 488;
 }
 
 /// The words of a tile's record. Code of whole kernels has records of a block's tiles alone, whatever the block: their LANE and TID.

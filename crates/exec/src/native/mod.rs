@@ -54,7 +54,7 @@ pub(crate) use code_cache::{CodeCache, History};
 pub(crate) use compile::{CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE};
 pub(crate) use emit::LINE;
 pub(crate) use region::{CompileMode, Exit, ProgramPoint, is_supported, live_registers};
-pub(crate) use run::{AccessEnd, BYTES_AHEAD, CodeInstance, SegmentView, TileCounts, TileOutcome};
+pub(crate) use run::{AccessEnd, CodeInstance, SegmentView, TileCounts, TileOutcome};
 
 use crate::kernel::{DecodedKernel, LOCAL_WINDOW, LaunchConfig, Machine, PARAM_WINDOW, SHARED_WINDOW, read_element};
 use crate::scalar::sign_extend;

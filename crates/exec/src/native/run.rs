@@ -2,14 +2,13 @@
 
 use super::call::{FrameChunk, put};
 use super::compile::CompiledRegion;
-use super::emit::{self, DeoptReason};
+use super::emit::DeoptReason;
 use super::frame::{Access, AccessSite, header, record};
 use crate::kernel::LaunchConfig;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many bytes a tile asks for of those to read and of those to write.
-pub(crate) const BYTES_AHEAD: u64 = emit::LINES_OF_TILE * emit::LINE;
+const PREFETCH: [i64; 2] = [header::NEXT_READ, header::NEXT_WRITTEN];
 
 /// A segment of the program's memory as this worker has it.
 #[derive(Clone, Copy, Debug)]
@@ -198,13 +197,20 @@ impl CodeInstance {
         };
         self.code.ends.iter().map(end)
     }
-    /// Names host addresses from which on tiles ask for lines to read and to write, each tile [so many bytes](BYTES_AHEAD); 0 for none.
-    pub(crate) fn set_ahead(&mut self, [read, written]: [u64; 2]) {
-        self.set(header::NEXT_ANY, read | written);
-        if read | written != 0 {
-            self.set(header::NEXT_READ, read);
-            self.set(header::NEXT_WRITTEN, written);
+    /// Names lines that tiles prefetch, by their host addresses: some to read and some to write.
+    pub(crate) fn set_prefetch(&mut self, lines: [&Range<u64>; 2]) {
+        let is_any = lines.iter().any(|lines| !lines.is_empty());
+        self.set(header::NEXT_ANY, is_any.into());
+        if is_any {
+            for (at, lines) in PREFETCH.into_iter().zip(lines) {
+                self.set(at, lines.start);
+                self.set(at + 8, lines.end);
+            }
         }
+    }
+    /// Up to where they have been prefetched.
+    pub(crate) fn prefetched(&self) -> [u64; 2] {
+        PREFETCH.map(|at| self.get(at))
     }
 
     /// Runs tiles until all are done or one takes a side exit. The inline caches are those of the segments: see

@@ -34,7 +34,7 @@ fn kernel(before: &str, between: &str, after: &str) -> roundonce_ir::Program {
     ))
 }
 
-/// More words than the caches are taken to hold: phases ask for lines ahead.
+/// More words than the caches are taken to hold: phases prefetch.
 const MANY: usize = (1 << 18) + 1;
 
 /// So many words, 0 but for those of some blocks.

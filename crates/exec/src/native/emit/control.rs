@@ -4,7 +4,7 @@ use super::super::asm::{Asm, AsmError, Label, at};
 use super::super::frame::{AccessSite, Frame, LiveReg, header, record};
 use super::scalar::Ways;
 use super::{BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, STEPS, TILE, low};
-use super::{ahead, live};
+use super::{live, prefetch};
 use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
 use crate::native::alloc::{Allocated, Allocation};
@@ -125,8 +125,10 @@ pub(in crate::native) fn region(
         deciding: None,
         accesses: BTreeMap::new(),
         groups: BTreeMap::new(),
-        prefetches: ahead::blocks_that_prefetch(launch, region, shapes, &loop_depths),
-        is_asked_ahead: !whole && ahead::is_asked_ahead(launch),
+        prefetches: prefetch::blocks_that_prefetch(launch, region, shapes, &loop_depths),
+        prefetches_ahead: !whole && prefetch::prefetches_ahead(launch),
+        prefetch_points: Vec::new(),
+        last_point: 0,
         loop_depths,
         in_loop: false,
         free: allocated.free_general(),
@@ -160,7 +162,7 @@ pub(in crate::native) fn region(
         let counter = emit.approximation_counter(index, 0);
         emit.asm.mi(Code::Mov_rm64_imm32, counter, 0);
     }
-    let ahead = emit.is_asked_ahead.then(|| emit.has_lines_ahead());
+    emit.prefetch_point();
     for input in inputs {
         emit.input(input).map_err(at_start)?;
     }
@@ -249,9 +251,7 @@ pub(in crate::native) fn region(
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
-    if let Some(ahead) = ahead {
-        emit.ask_ahead(ahead);
-    }
+    emit.prefetch_apart();
     if let Some(entry) = entry {
         emit.asm.bind(entry);
         for (&word, &register) in &emit.loaded_at_entry {
@@ -349,6 +349,7 @@ impl Emitter<'_> {
         self.deciding = self.deciding_comparison(index);
         for (point, inst) in self.region.placed_insts(self.launch.code, index) {
             self.point = point;
+            self.prefetch_point();
             if !matches!(inst.op, Op::Exit) && !is_store(inst.op) && Some(point) != self.deciding {
                 self.predicated(inst)?;
                 self.deferred.transfer(inst, &mut self.states);
