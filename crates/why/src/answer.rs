@@ -388,12 +388,24 @@ impl Place {
 }
 
 fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
-    let rounded = if step.inexact { "rounded to" } else { "exactly" };
     let ([bits, value], precision) = match step.x87 {
         Some(number) => (extended_texts(number), 64),
         None => (texts(step.computed()), step.operation.format.precision()),
     };
-    format!("{} = {bits} {value} ({rounded} {precision} bits)", step_text(evaluation, step))
+    let exactness = match exactness(&value, step.inexact) {
+        "" => String::new(),
+        "exact" => format!(" (exactly {precision} bits)"),
+        _ => format!(" (rounded to {precision} bits)"),
+    };
+    format!("{} = {bits} {value}{exactness}", step_text(evaluation, step))
+}
+/// Whether a value was rounded, in a word: a NaN is neither exact nor rounded.
+fn exactness(value: &str, inexact: bool) -> &'static str {
+    match inexact {
+        _ if value.ends_with("nan") => "",
+        true => "rounded",
+        false => "exact",
+    }
 }
 
 /// The bits and the decimal of a number.
@@ -465,9 +477,9 @@ impl EvaluationText {
     /// The evaluation, its steps, and what to write: of all languages where that is asked for, else in short.
     pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         for step in &self.steps {
-            let inexact = if step.inexact { "rounded" } else { "exact" };
             let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
-            let result = format!("{} {} {inexact}", step.bits, step.value);
+            let result = format!("{} {} {}", step.bits, step.value, exactness(&step.value, step.inexact));
+            let result = result.trim_end();
             let width = |operation: usize| 11 + operation + 1 + result.chars().count();
             if width(step.operation.chars().count().max(34)) <= COLUMNS {
                 lines.push(name.and(Role::Plain, format!("{:<34} ", step.operation)).and(Role::Faint, result));

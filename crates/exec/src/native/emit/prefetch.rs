@@ -79,7 +79,8 @@ impl Emitter<'_> {
     pub(super) fn prefetch_point(&mut self) {
         // RAX holds a folded load's address until the load is made.
         let may_prefetch = self.prefetches_ahead && self.folded.is_none();
-        if may_prefetch && (self.prefetch_points.is_empty() || self.asm.len() - self.last_point > MOST_BETWEEN) {
+        let since = self.asm.len().saturating_sub(self.last_point);
+        if may_prefetch && (self.prefetch_points.is_empty() || since > MOST_BETWEEN) {
             let point = [(); 2].map(|()| self.asm.label());
             self.asm.mi(Code::Cmp_rm64_imm8, at(FRAME, header::NEXT_ANY), 0);
             self.asm.jump(Code::Jne_rel32_64, point[0]);
