@@ -12,6 +12,7 @@ compiler here, WGSL no counterpart. Exits 1 if a tool refuses a text or a bit di
 
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import random
@@ -288,7 +289,7 @@ class Job(collections.namedtuple("Job", "language spelling types way")):
     """A way to write a form in a language."""
 
     @property
-    def key(self):
+    def text(self):
         return self.language, json.dumps([self.way["code"], self.way["around"], self.types])
 
 
@@ -313,10 +314,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         wrong, counted = modules(tools, folder)
     with tempfile.TemporaryDirectory() as folder:
-        seen = set()
-        ways = [job for answers in side_by_side(answers_to, forms(every)) for job in answers]
-        # The same text is judged once.
-        ways = [job for job in ways if not (job.key in seen or seen.add(job.key))]
+        # The same text is judged once, for the first form that has it.
+        by_text = {}
+        for job in itertools.chain.from_iterable(side_by_side(answers_to, forms(every))):
+            by_text.setdefault(job.text, job)
+        ways = list(by_text.values())
 
         def judged(numbered):
             number, job = numbered

@@ -3,8 +3,7 @@
 use roundonce_deviate::Deviation;
 use serde::Serialize;
 
-use crate::answer::COLUMNS;
-use crate::text::{Line, Role, wrap};
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 /// What a piece of advice is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]

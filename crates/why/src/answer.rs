@@ -1,30 +1,26 @@
 //! The answer to "these values differ: which evaluation gives each?", as data and as sentences.
 
-use std::collections::BTreeMap;
-
-use roundonce_arith::{ArithOp, Extended, Flags, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
-use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
+use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
+use roundonce_deviate::Typed;
+use roundonce_isa::{counted, shortest_decimal};
 use serde::Serialize;
 
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
-use crate::evaluation::{Evaluation, Step, is_same_fused};
+use crate::evaluation::{Step, is_same_fused};
+use crate::evaluation_text::{EvaluationText, describe, step_sentence};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{has_long_product, has_product_of_sum, terms_of};
 use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
-use crate::spell::{Spelling, result_name, spell, step_text};
-use crate::text::{Line, Role, wrap};
+use crate::spell::step_text;
+use crate::text::{COLUMNS, Line, Role, wrap};
 use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
 
 /// How many explanations of one value are listed in text; the data has all.
 const LISTED: usize = 4;
-/// Columns of a line of an answer.
-pub const COLUMNS: usize = 80;
-
 /// The version of the answers' form in JSON.
 pub const SCHEMA: u32 = 1;
 
@@ -115,46 +111,6 @@ pub struct ObservedAnswer {
     /// Where none does: that one does if literals have another type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_types: Option<OtherTypes>,
-}
-
-/// An evaluation as a reader sees it.
-#[derive(Clone, Debug, Serialize)]
-pub struct EvaluationText {
-    /// How it deviates from the expression as written.
-    #[serde(rename = "departures")]
-    pub deviations: Vec<Deviation>,
-    /// The same in words.
-    pub sentence: String,
-    /// How plausible it is.
-    pub plausibility: Plausibility,
-    /// Its result's type, where that is not the expression's.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub ty: Option<&'static str>,
-    /// Its result.
-    pub bits: String,
-    /// Its result as a number.
-    pub value: String,
-    /// Its operations, in order.
-    pub steps: Vec<StepText>,
-    /// What to write to get it.
-    pub write: Spelling,
-    /// The same as text, by language, of those that have it.
-    pub code: BTreeMap<&'static str, String>,
-}
-
-/// One operation as a reader sees it.
-#[derive(Clone, Debug, Serialize)]
-pub struct StepText {
-    /// What its result is called.
-    pub name: String,
-    /// The operation and its operands.
-    pub operation: String,
-    /// Its result.
-    pub bits: String,
-    /// Its result as a number.
-    pub value: String,
-    /// Whether it was rounded.
-    pub inexact: bool,
 }
 
 /// Finds the evaluations behind the seen values.
@@ -296,19 +252,6 @@ fn is_rounding_error(step: &Step, magnitude: u64, profile: &Profile) -> bool {
         && error.bits & format.magnitude_mask() == magnitude
 }
 
-/// What an evaluation does, as the predicate of a sentence.
-pub(crate) fn describe(deviations: &[Deviation]) -> String {
-    if deviations.is_empty() {
-        return "rounds every operation as written, to nearest even".to_owned();
-    }
-    let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.text(Scope::Expression)).collect();
-    match clauses.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
 /// What gives a value, in a sentence.
 fn clause(seen: &ObservedValue, found: &Found<'_>) -> String {
     let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
@@ -385,134 +328,6 @@ impl Place {
         });
         Some(Place { sentence, picture })
     }
-}
-
-fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
-    let ([bits, value], precision) = match step.x87 {
-        Some(number) => (extended_texts(number), 64),
-        None => (texts(step.computed()), step.operation.format.precision()),
-    };
-    let exactness = match exactness(&value, step.inexact) {
-        "" => String::new(),
-        "exact" => format!(" (exactly {precision} bits)"),
-        _ => format!(" (rounded to {precision} bits)"),
-    };
-    format!("{} = {bits} {value}{exactness}", step_text(evaluation, step))
-}
-/// Whether a value was rounded, in a word: a NaN is neither exact nor rounded.
-fn exactness(value: &str, inexact: bool) -> &'static str {
-    match inexact {
-        _ if value.ends_with("nan") => "",
-        true => "rounded",
-        false => "exact",
-    }
-}
-
-/// The bits and the decimal of a number.
-fn texts(Typed { format, bits }: Typed) -> [String; 2] {
-    [hex_bits(format.width(), bits), shortest_decimal(format, bits)]
-}
-
-fn extended_texts(number: Extended) -> [String; 2] {
-    [format!("0x{:020x}", number.bits()), extended_decimal(number)]
-}
-
-impl EvaluationText {
-    pub(crate) fn of(evaluation: &Evaluation, profile: &Profile) -> EvaluationText {
-        let (result, steps) = evaluation.trace(profile);
-        let last = evaluation.plan.ops.len().wrapping_sub(1);
-        let is_negated = evaluation.plan.negate_result && !evaluation.plan.ops.is_empty();
-        let step = |(index, step): (usize, &Step)| {
-            let [bits, value] = match (step.narrowed, step.x87) {
-                (None, Some(number)) => extended_texts(number),
-                (narrowed, _) => texts(narrowed.unwrap_or(step.computed())),
-            };
-            let [operands_flushed, result_flushed] = step.flushed;
-            let mut operation = step_text(evaluation, step);
-            operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
-            if let Some(factors) = step.factors {
-                operation.push_str(&format!(", factors in {}", factors.name()));
-            }
-            if let Some(Typed { format, .. }) = step.narrowed {
-                let name = format.name().unwrap_or("?");
-                operation.push_str(&match step.narrow_by {
-                    Some(NarrowBy::TiesAway) => format!(", then to {name}, ties away"),
-                    Some(NarrowBy::Direction(rounding)) if rounding != step.operation.rounding => {
-                        format!(", then to {name} by {}", rounding.name())
-                    }
-                    _ => format!(", then to {name}"),
-                });
-            }
-            operation.push_str(if result_flushed { ", then flushed" } else { "" });
-            StepText {
-                name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
-                operation,
-                bits,
-                value,
-                inexact: step.inexact || is_narrowed_inexactly(step),
-            }
-        };
-        let [bits, value] = texts(result);
-        let negated = is_negated.then(|| StepText {
-            name: result_name(evaluation, last),
-            operation: format!("-t{last}"),
-            bits: bits.clone(),
-            value: value.clone(),
-            inexact: false,
-        });
-        let write = spell(evaluation, profile);
-        EvaluationText {
-            deviations: evaluation.deviations(),
-            sentence: describe(&evaluation.deviations()),
-            plausibility: evaluation.plausibility(),
-            ty: Some(result.format).filter(|own| *own != evaluation.plan.format()).and_then(Format::name),
-            bits,
-            value,
-            steps: steps.iter().enumerate().map(step).chain(negated).collect(),
-            code: write.texts().into_iter().collect(),
-            write,
-        }
-    }
-
-    /// The evaluation, its steps, and what to write: of all languages where that is asked for, else in short.
-    pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
-        for step in &self.steps {
-            let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
-            let result = format!("{} {} {}", step.bits, step.value, exactness(&step.value, step.inexact));
-            let result = result.trim_end();
-            let width = |operation: usize| 11 + operation + 1 + result.chars().count();
-            if width(step.operation.chars().count().max(34)) <= COLUMNS {
-                lines.push(name.and(Role::Plain, format!("{:<34} ", step.operation)).and(Role::Faint, result));
-            } else {
-                lines.push(name.and(Role::Plain, step.operation.clone()));
-                lines.push(Line::of(Role::Faint, format!("           {result}")));
-            }
-        }
-        for (language, text) in self.write.texts() {
-            let language = match language {
-                "ptx" => "PTX",
-                "cuda" => "CUDA",
-                _ => "SPIR-V",
-            };
-            let mut wrapped = wrap(Role::Plain, &text, 14, COLUMNS);
-            if wrapped.len() > 1 && !verbose {
-                continue;
-            }
-            if let Some(first) = wrapped.first_mut() {
-                let text = first.to_string();
-                *first = Line::of(Role::Label, format!("      {language:<8}")).and(Role::Plain, text.trim_start());
-            }
-            lines.extend(wrapped);
-        }
-    }
-}
-
-/// Whether the narrowed result of a step is another value than the wide one.
-fn is_narrowed_inexactly(step: &Step) -> bool {
-    step.narrowed.is_some_and(|Typed { format, bits }| match step.x87 {
-        Some(number) => Extended::of(format, bits) != number,
-        None => convert(format, step.operation.format, step.operation.rounding, bits).0 != step.result,
-    })
 }
 
 impl Answer {

@@ -7,9 +7,8 @@ use roundonce_deviate::Typed;
 use roundonce_isa::{convert, exact_decimal, hex_bits, hexadecimal, parse_narrow, shortest_decimal};
 use serde::Serialize;
 
-use crate::answer::COLUMNS;
 use crate::expr::parse_typed;
-use crate::text::{Line, Role};
+use crate::text::{COLUMNS, Line, Role};
 
 /// The number in one format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

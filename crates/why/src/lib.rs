@@ -19,6 +19,7 @@ mod cases;
 mod chance;
 pub mod diff;
 mod evaluation;
+mod evaluation_text;
 mod explain;
 mod expr;
 mod literals;
@@ -40,7 +41,7 @@ mod x87;
 
 pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};
-pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
+pub use answer::{Answer, ObservedAnswer, SCHEMA, answer};
 pub use arrays::{
     ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, TensorUnit, Values, Work,
     answer_arrays, element_index,
@@ -53,6 +54,7 @@ pub use chance::{
     is_beyond_accident,
 };
 pub use evaluation::{Evaluation, Step};
+pub use evaluation_text::{EvaluationText, StepText};
 pub use explain::{
     COLOURS, Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep,
     DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, flags_text, meaning,
@@ -66,6 +68,6 @@ pub use reference::{ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
 pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, place, ulps};
 pub use spell::{Spelling, spell};
-pub use text::{Line, Role, wrap};
+pub use text::{COLUMNS, Line, Role, wrap};
 pub use untyped::{OtherTypes, Problem, Untyped};
 pub use verdict::{Outcome, Verdict, simplest};

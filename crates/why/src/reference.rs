@@ -7,11 +7,10 @@ use roundonce_deviate::{Allowed, Deviation, Scope};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::answer::COLUMNS;
 use crate::arrays::{ArrayAnswer, Bits, Column, Question, Values, answer_arrays};
 use crate::diff::{OPERANDS, directed_inputs};
 use crate::search::Options;
-use crate::text::{Line, Role, wrap};
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 /// Inputs of an instruction of one component on which evaluations differ, and the expression that it is.
 #[derive(Clone, Debug)]

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Columns of a line of an answer.
+pub const COLUMNS: usize = 80;
+
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use roundonce_arith::Profile;
 use serde::Serialize;
 
-use crate::answer::{Answer, answer, describe};
+use crate::answer::{Answer, answer};
+use crate::evaluation_text::describe;
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes};
 use crate::observed::ObservedValue;

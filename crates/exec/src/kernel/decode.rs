@@ -66,6 +66,7 @@ pub(crate) struct DecodedKernel<'p> {
     pub(crate) cfg: Cfg,
     pub(crate) liveness: Liveness,
     pub(crate) waits: Waits,
+    pub(crate) has_barriers: bool,
     constants: Vec<Option<ConstantDefinition>>,
     dominators: Dominators,
     pub(crate) profile: Profile,
@@ -123,12 +124,14 @@ impl<'p> DecodedKernel<'p> {
                     && block.instructions.last().is_none_or(|last| last.loc != block.loc),
             }
         });
-        let blocks = blocks.collect();
+        let blocks: Vec<DecodedBlock<'_>> = blocks.collect();
+        let has_barriers =
+            blocks.iter().flat_map(|block| &block.insts).any(|inst| matches!(inst.op, Op::Barrier { .. }));
         let cfg = Cfg::of(kernel);
         let dominators = Dominators::of(kernel);
         let waits = Waits::of(kernel, &cfg, &dominators, &liveness);
         let constants = constants(kernel);
-        DecodedKernel { program, kernel, blocks, cfg, liveness, waits, constants, dominators, profile }
+        DecodedKernel { program, kernel, blocks, cfg, liveness, waits, has_barriers, constants, dominators, profile }
     }
 
     /// How blocks may communicate while they run, and at which source location: then they run in order, on one thread.

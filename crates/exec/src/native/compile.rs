@@ -393,11 +393,11 @@ impl<'a> Plan<'a> {
         Some((code.ok()?, draft))
     }
 
-    /// Whether the region takes blocks from their starts to their ends, and does without their shared memory.
     fn is_behind_barrier(&self) -> bool {
         let before = self.start.at.checked_sub(1).map(|at| self.launch.code.blocks[self.start.block].insts[at].op);
         matches!(before, Some(Op::Barrier { .. }))
     }
+    /// Whether the region takes blocks from their starts to their ends, and does without their shared memory.
     fn is_whole(&self, region: &Region, inputs: &[LiveReg]) -> bool {
         let shares = |op: &Op| match op {
             Op::Load { space, .. } | Op::Store { space, .. } | Op::Atomic { space, .. } => {

@@ -34,7 +34,7 @@ fn kernel(before: &str, between: &str, after: &str) -> roundonce_ir::Program {
     ))
 }
 
-/// More words than the caches are taken to hold: phases prefetch.
+/// More words than the caches are taken to hold: phases prefetch, without debug assertions too.
 const MANY: usize = (1 << 18) + 1;
 
 /// So many words, 0 but for those of some blocks.

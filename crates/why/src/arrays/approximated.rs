@@ -8,8 +8,8 @@ use roundonce_deviate::{Approximation, Deviation, Plausibility};
 use super::compare::Comparison;
 use super::{ArrayGroup, Work, parallel};
 use crate::accuracy::{ALL_DOCUMENTS, Documents};
-use crate::answer::{EvaluationText, describe};
 use crate::evaluation::Evaluation;
+use crate::evaluation_text::{EvaluationText, describe};
 
 /// Elements that decide which document it is.
 const SAMPLE: usize = 256;

@@ -6,7 +6,7 @@ use roundonce_isa::{hex_bits, shortest_decimal};
 use super::approximated::bound;
 use super::compare::Comparison;
 use super::{AS_WRITTEN, Candidates, Example};
-use crate::answer::EvaluationText;
+use crate::evaluation_text::EvaluationText;
 use crate::search::ulps;
 
 impl Comparison<'_> {

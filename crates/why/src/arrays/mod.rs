@@ -41,10 +41,11 @@ pub use schedule::TensorUnit;
 use sums::{EIGHTY_BITS_UNTRIED, Sums, is_compensated};
 
 use crate::advice::{Advice, advice};
-use crate::answer::{EvaluationText, MULTIPLIED_OUT_UNTRIED, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA, describe};
+use crate::answer::{MULTIPLIED_OUT_UNTRIED, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA};
 use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
+use crate::evaluation_text::{EvaluationText, describe};
 use crate::plan::{has_long_product, has_product_of_sum, terms_of};
 use crate::search::{Options, Plans, Tier};
 use crate::untyped::OtherTypes;

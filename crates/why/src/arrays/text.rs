@@ -4,9 +4,9 @@ use roundonce_deviate::Plausibility;
 use roundonce_isa::{counted, grouped};
 
 use super::{ArrayAnswer, ArrayGroup, Example, ObservedArray, PossibleGroup};
-use crate::answer::{COLUMNS, FUSED_OR_NOT, count_ulps};
+use crate::answer::{FUSED_OR_NOT, count_ulps};
 use crate::chance::{WEAK_BITS, evidence_text, is_beyond_accident};
-use crate::text::{Line, Role, wrap};
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 /// Other evaluations that are named.
 const ALTERNATIVES: usize = 3;

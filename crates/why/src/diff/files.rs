@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::answer::COLUMNS;
 use crate::arrays::Values;
 use crate::search::ulps;
-use crate::text::{Line, Role, wrap};
+use crate::text::{COLUMNS, Line, Role, wrap};
 use roundonce_arith::Format;
 use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 

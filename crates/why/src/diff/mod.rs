@@ -26,12 +26,11 @@ pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
-use crate::answer::COLUMNS;
 use crate::arrays::{BLOCK, Bits, Column, Runner};
 use crate::expr::Expr;
 use crate::plan::{OpKind, Plan, PlanOp, Ref};
 use crate::search::ulps;
-use crate::text::{Line, Role, wrap};
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 /// One of the two computations: a plan, and what each of its operations does.
 #[derive(Clone, Debug)]

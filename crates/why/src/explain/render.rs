@@ -4,9 +4,7 @@ use roundonce_arith::ArithOp;
 use roundonce_isa::Language;
 
 use super::{Component, Explained, Number};
-use crate::text::{Line, Role, wrap};
-
-const COLUMNS: usize = 80;
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 impl Explained {
     /// The explanation for a reader. `kind` names the rows of the picture.

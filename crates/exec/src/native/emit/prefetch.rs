@@ -30,7 +30,7 @@ fn may_prefetch(launch: &LaunchConstants<'_>) -> bool {
 /// Whether a kernel's code prefetches lines that its caller names, and says where it accesses memory: that of kernels with barriers, whose
 /// groups have phases without accesses of their own.
 pub(super) fn prefetches_ahead(launch: &LaunchConstants<'_>) -> bool {
-    may_prefetch(launch) && launch.code.insts().any(|inst| matches!(inst.op, Op::Barrier { .. }))
+    may_prefetch(launch) && launch.code.has_barriers
 }
 /// The blocks of a region in which the tiles behind a tile load what is behind its own, and how many bytes ahead that is prefetched. In a
 /// loop they do where each iteration goes on by as many elements as the launch has threads; other loops come to those lines themselves, or

@@ -1,0 +1,188 @@
+//! Evaluations and their steps as a reader sees them.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Extended, Format, Profile};
+use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
+use roundonce_isa::{convert, extended_decimal, hex_bits, shortest_decimal};
+use serde::Serialize;
+
+use crate::evaluation::{Evaluation, Step};
+use crate::spell::{Spelling, result_name, spell, step_text};
+use crate::text::{COLUMNS, Line, Role, wrap};
+
+/// An evaluation as a reader sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct EvaluationText {
+    /// How it deviates from the expression as written.
+    #[serde(rename = "departures")]
+    pub deviations: Vec<Deviation>,
+    /// The same in words.
+    pub sentence: String,
+    /// How plausible it is.
+    pub plausibility: Plausibility,
+    /// Its result's type, where that is not the expression's.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<&'static str>,
+    /// Its result.
+    pub bits: String,
+    /// Its result as a number.
+    pub value: String,
+    /// Its operations, in order.
+    pub steps: Vec<StepText>,
+    /// What to write to get it.
+    pub write: Spelling,
+    /// The same as text, by language, of those that have it.
+    pub code: BTreeMap<&'static str, String>,
+}
+
+/// One operation as a reader sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepText {
+    /// What its result is called.
+    pub name: String,
+    /// The operation and its operands.
+    pub operation: String,
+    /// Its result.
+    pub bits: String,
+    /// Its result as a number.
+    pub value: String,
+    /// Whether it was rounded.
+    pub inexact: bool,
+}
+
+/// What an evaluation does, as the predicate of a sentence.
+pub(crate) fn describe(deviations: &[Deviation]) -> String {
+    if deviations.is_empty() {
+        return "rounds every operation as written, to nearest even".to_owned();
+    }
+    let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.text(Scope::Expression)).collect();
+    match clauses.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// An operation and its result, within a sentence.
+pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
+    let ([bits, value], precision) = match step.x87 {
+        Some(number) => (extended_texts(number), 64),
+        None => (texts(step.computed()), step.operation.format.precision()),
+    };
+    let exactness = exactness(&value, step.inexact, ["exactly", "rounded to"]);
+    let exactness = exactness.map_or_else(String::new, |word| format!(" ({word} {precision} bits)"));
+    format!("{} = {bits} {value}{exactness}", step_text(evaluation, step))
+}
+/// The word for a value that is exact, or for one that was rounded. A NaN is neither.
+fn exactness(value: &str, inexact: bool, words: [&'static str; 2]) -> Option<&'static str> {
+    (!value.ends_with("nan")).then_some(words[usize::from(inexact)])
+}
+
+/// The bits and the decimal of a number.
+fn texts(Typed { format, bits }: Typed) -> [String; 2] {
+    [hex_bits(format.width(), bits), shortest_decimal(format, bits)]
+}
+
+fn extended_texts(number: Extended) -> [String; 2] {
+    [format!("0x{:020x}", number.bits()), extended_decimal(number)]
+}
+
+impl EvaluationText {
+    pub(crate) fn of(evaluation: &Evaluation, profile: &Profile) -> EvaluationText {
+        let (result, steps) = evaluation.trace(profile);
+        let last = evaluation.plan.ops.len().wrapping_sub(1);
+        let is_negated = evaluation.plan.negate_result && !evaluation.plan.ops.is_empty();
+        let step = |(index, step): (usize, &Step)| {
+            let [bits, value] = match (step.narrowed, step.x87) {
+                (None, Some(number)) => extended_texts(number),
+                (narrowed, _) => texts(narrowed.unwrap_or(step.computed())),
+            };
+            let [operands_flushed, result_flushed] = step.flushed;
+            let mut operation = step_text(evaluation, step);
+            operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
+            if let Some(factors) = step.factors {
+                operation.push_str(&format!(", factors in {}", factors.name()));
+            }
+            if let Some(Typed { format, .. }) = step.narrowed {
+                let name = format.name().unwrap_or("?");
+                operation.push_str(&match step.narrow_by {
+                    Some(NarrowBy::TiesAway) => format!(", then to {name}, ties away"),
+                    Some(NarrowBy::Direction(rounding)) if rounding != step.operation.rounding => {
+                        format!(", then to {name} by {}", rounding.name())
+                    }
+                    _ => format!(", then to {name}"),
+                });
+            }
+            operation.push_str(if result_flushed { ", then flushed" } else { "" });
+            StepText {
+                name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
+                operation,
+                bits,
+                value,
+                inexact: step.inexact || is_narrowed_inexactly(step),
+            }
+        };
+        let [bits, value] = texts(result);
+        let negated = is_negated.then(|| StepText {
+            name: result_name(evaluation, last),
+            operation: format!("-t{last}"),
+            bits: bits.clone(),
+            value: value.clone(),
+            inexact: false,
+        });
+        let write = spell(evaluation, profile);
+        EvaluationText {
+            deviations: evaluation.deviations(),
+            sentence: describe(&evaluation.deviations()),
+            plausibility: evaluation.plausibility(),
+            ty: Some(result.format).filter(|own| *own != evaluation.plan.format()).and_then(Format::name),
+            bits,
+            value,
+            steps: steps.iter().enumerate().map(step).chain(negated).collect(),
+            code: write.texts().into_iter().collect(),
+            write,
+        }
+    }
+
+    /// The evaluation, its steps, and what to write: of all languages where that is asked for, else in short.
+    pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
+        for step in &self.steps {
+            let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
+            let exactness = exactness(&step.value, step.inexact, ["exact", "rounded"]);
+            let words = [&step.bits[..], &step.value].into_iter().chain(exactness);
+            let result = words.collect::<Vec<_>>().join(" ");
+            let width = |operation: usize| 11 + operation + 1 + result.chars().count();
+            if width(step.operation.chars().count().max(34)) <= COLUMNS {
+                lines.push(name.and(Role::Plain, format!("{:<34} ", step.operation)).and(Role::Faint, result));
+            } else {
+                lines.push(name.and(Role::Plain, step.operation.clone()));
+                lines.push(Line::of(Role::Faint, format!("           {result}")));
+            }
+        }
+        for (language, text) in self.write.texts() {
+            let language = match language {
+                "ptx" => "PTX",
+                "cuda" => "CUDA",
+                _ => "SPIR-V",
+            };
+            let mut wrapped = wrap(Role::Plain, &text, 14, COLUMNS);
+            if wrapped.len() > 1 && !verbose {
+                continue;
+            }
+            if let Some(first) = wrapped.first_mut() {
+                let text = first.to_string();
+                *first = Line::of(Role::Label, format!("      {language:<8}")).and(Role::Plain, text.trim_start());
+            }
+            lines.extend(wrapped);
+        }
+    }
+}
+
+/// Whether the narrowed result of a step is another value than the wide one.
+fn is_narrowed_inexactly(step: &Step) -> bool {
+    step.narrowed.is_some_and(|Typed { format, bits }| match step.x87 {
+        Some(number) => Extended::of(format, bits) != number,
+        None => convert(format, step.operation.format, step.operation.rounding, bits).0 != step.result,
+    })
+}
