@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the licences of what is linked with a package: every crate, its licence, the texts that it comes with.
 
-    dev/release/licences.py                              of the command and of the Python package
+    dev/release/licences.py                              of the Python package, which the command is part of
     dev/release/licences.py MANIFEST PACKAGE TARGET      of another one
 """
 
@@ -39,8 +39,7 @@ def linked(manifest: str, root: str, target: str = "x86_64-unknown-linux-musl") 
 
 
 def main() -> None:
-    asked = [sys.argv[1:]] if sys.argv[1:] else [["Cargo.toml", "roundonce-cli"], ["bindings/python/Cargo.toml", "roundonce-python"]]
-    packages = {key: package for words in asked for key, package in linked(*words).items()}
+    packages = linked(*(sys.argv[1:] or ["Cargo.toml", "roundonce-python"]))
     # The same text under several crates is printed once.
     texts: dict = {}
     print("roundonce is linked with these; their licences follow.\n")

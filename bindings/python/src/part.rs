@@ -113,15 +113,20 @@ pub(crate) fn run_part<'py>(py: Python<'py>, asked: Asked<'py>, first: u64, end:
     Ok(ran)
 }
 
+/// Bytes of an array as Python has them: where they start and end, and which of them.
+type Told = (u64, u64, PyBackedBytes);
+/// An array's name, what of it a part wrote and what it read.
+type ToldAccesses = (String, Told, Told);
+
 /// Raises what makes one of these parts depend on another one.
 #[pyfunction]
 pub(crate) fn check_parts(
     py: Python<'_>,
     name: &str,
     kernel: String,
-    parts: Vec<((u64, u64), Vec<(String, (u64, u64, PyBackedBytes), (u64, u64, PyBackedBytes))>)>,
+    parts: Vec<((u64, u64), Vec<ToldAccesses>)>,
 ) -> PyResult<()> {
-    let accesses = |(name, written, read): (String, (u64, u64, PyBackedBytes), (u64, u64, PyBackedBytes))| {
+    let accesses = |(name, written, read): ToldAccesses| {
         let [written, read] = [written, read].map(|(start, end, mask)| self::read(start, end, &mask));
         Ok(Accesses { name, argument: None, written: written?, read: read? })
     };

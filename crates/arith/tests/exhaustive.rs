@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::thread;
 use std::time::Instant;
 
 use common::{TINY, UNDERFLOW, differ, evaluate, layout, spec};
@@ -151,19 +152,25 @@ fn formats(width: u32) -> impl Iterator<Item = Format> {
 /// Every operation, sign and mode, with and without `.FMZ`.
 #[test]
 fn four_to_six_bits_in_every_way() {
-    let (started, mut cases) = (Instant::now(), 0);
-    for format in (4..=6).flat_map(formats) {
+    let started = Instant::now();
+    let of_format = |format, kind| {
         let table = Table::new(layout(format), layout(format));
-        for kind in KINDS {
-            for (negate_product, negate_addend) in SIGNS {
-                for fmz in [false, true] {
-                    let base = Operation::new(kind, format, Rounding::NearestEven);
-                    let operation = Operation { negate_product, negate_addend, fmz, ..base };
-                    cases += every_triple(&table, &modes(operation));
-                }
+        let mut cases = 0;
+        for (negate_product, negate_addend) in SIGNS {
+            for fmz in [false, true] {
+                let base = Operation::new(kind, format, Rounding::NearestEven);
+                let operation = Operation { negate_product, negate_addend, fmz, ..base };
+                cases += every_triple(&table, &modes(operation));
             }
         }
-    }
+        cases
+    };
+    // The longest test of all: a thread for each format and kind.
+    let cases = thread::scope(|scope| {
+        let every = (4..=6).flat_map(formats).flat_map(|format| KINDS.map(|kind| (format, kind)));
+        let threads: Vec<_> = every.map(|(format, kind)| scope.spawn(move || of_format(format, kind))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
     let modes = "every kind (sm_1x's truncating one too), sign, rounding, flush, `tiny`, zero dominance and saturation";
     record("four_to_six_bits_in_every_way", "all of 4 to 6 bits", modes, cases, started);
 }

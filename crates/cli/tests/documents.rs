@@ -109,10 +109,10 @@ struct Crates {
 }
 
 impl Crates {
-    /// From the manifests of the product and of its bindings, which are workspaces of their own.
+    /// From the manifests of the product and of the page, which is a workspace of its own.
     fn of_the_manifests() -> Crates {
         let mut crates = Crates::default();
-        for manifest in ["Cargo.toml", "bindings/python/Cargo.toml", "bindings/wasm/Cargo.toml"] {
+        for manifest in ["Cargo.toml", "bindings/wasm/Cargo.toml"] {
             let cargo = Command::new(env!("CARGO"))
                 .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
                 .arg(root().join(manifest))

@@ -71,7 +71,7 @@ fn the_manifests_are_whole() {
 #[test]
 fn one_version() {
     let version = env!("CARGO_PKG_VERSION");
-    let bindings = ["bindings/python/Cargo.toml", "bindings/wasm/Cargo.toml", "bindings/wasm/bindgen/Cargo.toml"];
+    let bindings = ["bindings/wasm/Cargo.toml", "bindings/wasm/bindgen/Cargo.toml"];
     for manifest in ["Cargo.toml"].into_iter().chain(bindings) {
         for package in packages(manifest) {
             assert_eq!(package["version"], version, "{manifest}: {}", package["name"]);
