@@ -7,7 +7,7 @@ interface Evaluation {
   sentence: string;
   bits: string;
   value: string;
-  steps: { name: string; operation: string; bits: string; value: string; inexact: boolean }[];
+  steps: { name: string; operation: string; bits: string; value: string; delivered?: string }[];
   code: Record<string, string>;
 }
 
@@ -112,7 +112,7 @@ function steps(it: Evaluation): Child[] {
     code(step.operation),
     code(step.bits),
     code(step.value),
-    step.inexact ? h("span", { class: "lost" }, "rounded") : h("span", { class: "faint" }, "exact"),
+    h("span", { class: step.delivered === "exact" ? "faint" : "lost" }, step.delivered ?? ""),
   ];
   const source = it.code["cuda"] ?? it.code["ptx"];
   return [

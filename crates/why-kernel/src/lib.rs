@@ -272,6 +272,7 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
         schema: SCHEMA,
         advice: advice(
             deviations,
+            None,
             experiment.toolchain.as_ref().map_or(experiment.freedom.toolchains, slice::from_ref),
         ),
         kernel: kernel.name.clone(),

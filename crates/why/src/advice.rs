@@ -1,5 +1,6 @@
 //! What to do so that both sides agree: the options and constructs of each toolchain, as its documentation has them.
 
+use roundonce_arith::Format;
 use roundonce_deviate::Deviation;
 use serde::Serialize;
 
@@ -124,8 +125,22 @@ pub fn toolchain(name: &str) -> Result<&'static str, String> {
     Err(format!("there is no advice for `{name}`: expected one of {}", known.join(", ")))
 }
 
-/// What to do about some deviations; of some toolchains alone, if any is given.
-pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &[&str]) -> Vec<Advice> {
+/// Whether an option is about numbers of a type: GPUs' options about subnormals are about f32, processors' modes not
+/// about f16.
+fn concerns(row: &Advice, format: Format) -> bool {
+    match (row.about, row.toolchain) {
+        (Topic::Subnormals, "nvcc" | "xla" | "numba") => format == Format::F32,
+        (Topic::Subnormals, "clang" | "gcc" | "torch") => format != Format::F16,
+        _ => true,
+    }
+}
+
+/// What to do about some deviations of an evaluation in a type, if it is in one; of some toolchains alone, if any is given.
+pub fn advice<'d>(
+    deviations: impl Iterator<Item = &'d Deviation>,
+    format: Option<Format>,
+    toolchains: &[&str],
+) -> Vec<Advice> {
     let topic = |deviation: &Deviation| match deviation {
         Deviation::Contract(_) | Deviation::MultipliedOut => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
@@ -153,8 +168,11 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
     if deviations.contains(&&Deviation::ZeroDominance) {
         topics.retain(|topic| *topic != Topic::Subnormals);
     }
+    let format = format.filter(|_| !topics.contains(&Topic::WiderType));
     let is_asked = |advice: &&Advice| {
-        topics.contains(&advice.about) && (toolchains.is_empty() || toolchains.contains(&advice.toolchain))
+        topics.contains(&advice.about)
+            && format.is_none_or(|format| concerns(advice, format))
+            && (toolchains.is_empty() || toolchains.contains(&advice.toolchain))
     };
     ADVICE.iter().filter(is_asked).copied().collect()
 }

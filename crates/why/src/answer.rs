@@ -167,7 +167,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
         place,
-        advice: advice(causes.iter().flat_map(|cause| &cause.deviations), options.toolchain.as_slice()),
+        advice: advice(causes.iter().flat_map(|cause| &cause.deviations), Some(format), options.toolchain.as_slice()),
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,
@@ -185,7 +185,13 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
 /// What gives each value. Two that were seen to differ are not taken for one: of a decimal that was given in fewer digits
 /// the nearest number is looked for, if that has a cause.
 fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Vec<Found<'c>> {
-    let mut found: Vec<Found<'_>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
+    // Beside a −0 that was seen, `0` is +0.
+    let signed = seen.iter().any(|value| value.zero() == Some(true));
+    let explain = |value: &ObservedValue| match value.nearest(candidates.format()) {
+        Some(positive) if signed && value.zero() == Some(false) => candidates.explain(&positive),
+        _ => candidates.explain(value),
+    };
+    let mut found: Vec<Found<'_>> = seen.iter().map(explain).collect();
     let result = |found: &Found<'_>| found.explanations.first().map(|first| first.result);
     let first: Vec<Option<Typed>> = found.iter().map(result).collect();
     for (at, value) in seen.iter().enumerate() {
@@ -308,7 +314,7 @@ impl Place {
         let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
         let (a, b) = first_difference(&one_steps, &other_steps)?;
         let steps = [(one, a), (other, b)];
-        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step));
+        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step, profile));
         let sentence = if explained.len() == 1 {
             format!("It first differs from what is written where it computes {one} in place of {other}.")
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Extended, Format, Profile};
+use roundonce_arith::{Event, Extended, Format, Profile};
 use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
 use roundonce_isa::{convert, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
@@ -49,6 +49,56 @@ pub struct StepText {
     pub value: String,
     /// Whether it was rounded.
     pub inexact: bool,
+    /// What became of the exact result; absent for a NaN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Delivered>,
+}
+
+/// What became of an operation's exact result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivered {
+    /// It is the result.
+    Exact,
+    /// It was rounded.
+    Rounded,
+    /// It, or an operand, was subnormal and became zero.
+    Flushed,
+    /// It was clamped to the operation's range.
+    Clamped,
+}
+
+impl Delivered {
+    /// Of a step whose result reads so; `inexact` if it was rounded, in its own type or in the one that it was narrowed to.
+    fn of(step: &Step, value: &str, inexact: bool, profile: &Profile) -> Option<Delivered> {
+        if value.ends_with("nan") {
+            return None;
+        }
+        let [_, mut result_flushed] = step.flushed;
+        let [mut operand_flushed, mut clamped] = [false; 2];
+        if step.call.is_none() && step.x87.is_none() {
+            step.operation.evaluate_traced(profile, &step.bits, &mut |event| match event {
+                Event::Clamped(_) => clamped = true,
+                Event::FlushedResult => result_flushed = true,
+                Event::FlushedOperand(_) => operand_flushed = true,
+                _ => {}
+            });
+        }
+        Some(match (clamped, result_flushed, inexact, operand_flushed) {
+            (true, ..) => Delivered::Clamped,
+            (_, true, ..) | (_, _, false, true) => Delivered::Flushed,
+            (_, _, true, _) => Delivered::Rounded,
+            _ => Delivered::Exact,
+        })
+    }
+    const fn word(self) -> &'static str {
+        match self {
+            Delivered::Exact => "exact",
+            Delivered::Rounded => "rounded",
+            Delivered::Flushed => "flushed",
+            Delivered::Clamped => "clamped",
+        }
+    }
 }
 
 /// What an evaluation does, as the predicate of a sentence.
@@ -65,18 +115,18 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
 }
 
 /// An operation and its result, within a sentence.
-pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
+pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Profile) -> String {
     let ([bits, value], precision) = match step.x87 {
         Some(number) => (extended_texts(number), 64),
         None => (texts(step.computed()), step.operation.format.precision()),
     };
-    let exactness = exactness(&value, step.inexact, ["exactly", "rounded to"]);
-    let exactness = exactness.map_or_else(String::new, |word| format!(" ({word} {precision} bits)"));
-    format!("{} = {bits} {value}{exactness}", step_text(evaluation, step))
-}
-/// The word for a value that is exact, or for one that was rounded. A NaN is neither.
-fn exactness(value: &str, inexact: bool, words: [&'static str; 2]) -> Option<&'static str> {
-    (!value.ends_with("nan")).then_some(words[usize::from(inexact)])
+    let delivered = match Delivered::of(step, &value, step.inexact, profile) {
+        None => String::new(),
+        Some(Delivered::Exact) => format!(" (exactly {precision} bits)"),
+        Some(Delivered::Rounded) => format!(" (rounded to {precision} bits)"),
+        Some(other) => format!(" ({})", other.word()),
+    };
+    format!("{} = {bits} {value}{delivered}", step_text(evaluation, step))
 }
 
 /// The bits and the decimal of a number.
@@ -91,8 +141,8 @@ fn extended_texts(number: Extended) -> [String; 2] {
 impl EvaluationText {
     pub(crate) fn of(evaluation: &Evaluation, profile: &Profile) -> EvaluationText {
         let (result, steps) = evaluation.trace(profile);
-        let last = evaluation.plan.ops.len().wrapping_sub(1);
-        let is_negated = evaluation.plan.negate_result && !evaluation.plan.ops.is_empty();
+        let last = evaluation.plan.ops.len().saturating_sub(1);
+        let is_negated = evaluation.plan.negate_result;
         let step = |(index, step): (usize, &Step)| {
             let [bits, value] = match (step.narrowed, step.x87) {
                 (None, Some(number)) => extended_texts(number),
@@ -115,21 +165,27 @@ impl EvaluationText {
                 });
             }
             operation.push_str(if result_flushed { ", then flushed" } else { "" });
+            let inexact = step.inexact || is_narrowed_inexactly(step);
             StepText {
                 name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
                 operation,
+                delivered: Delivered::of(step, &value, inexact, profile),
                 bits,
                 value,
-                inexact: step.inexact || is_narrowed_inexactly(step),
+                inexact,
             }
         };
         let [bits, value] = texts(result);
         let negated = is_negated.then(|| StepText {
             name: result_name(evaluation, last),
-            operation: format!("-t{last}"),
+            operation: match steps.is_empty() {
+                true => format!("-{}", evaluation.plan.leaves[0].1),
+                false => format!("-t{last}"),
+            },
             bits: bits.clone(),
             value: value.clone(),
             inexact: false,
+            delivered: (!value.ends_with("nan")).then_some(Delivered::Exact),
         });
         let write = spell(evaluation, profile);
         EvaluationText {
@@ -149,8 +205,7 @@ impl EvaluationText {
     pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         for step in &self.steps {
             let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
-            let exactness = exactness(&step.value, step.inexact, ["exact", "rounded"]);
-            let words = [&step.bits[..], &step.value].into_iter().chain(exactness);
+            let words = [&step.bits[..], &step.value].into_iter().chain(step.delivered.map(Delivered::word));
             let result = words.collect::<Vec<_>>().join(" ");
             let width = |operation: usize| 11 + operation + 1 + result.chars().count();
             if width(step.operation.chars().count().max(34)) <= COLUMNS {

@@ -54,7 +54,7 @@ pub use chance::{
     is_beyond_accident,
 };
 pub use evaluation::{Evaluation, Step};
-pub use evaluation_text::{EvaluationText, StepText};
+pub use evaluation_text::{Delivered, EvaluationText, StepText};
 pub use explain::{
     COLOURS, Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep,
     DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, flags_text, meaning,

@@ -245,7 +245,11 @@ impl LiteralTypes {
             None => self.read(written).unwrap_or(Literal::typed(value, true)),
         };
         let alone = self.beside([]);
-        let typing = Typing { leaf: &leaf, of_literals: self.language.and_then(Language::of_literals) };
+        let typing = Typing {
+            leaf: &leaf,
+            of_literals: self.language.and_then(Language::of_literals),
+            keeps_numbers: self.language == Some(Language::Torch),
+        };
         let named = read.named.into_iter().map(|(name, expr)| (name, typing.typed(expr, alone))).collect();
         Ok(Statements { named, result: typing.typed(read.result, alone) })
     }
@@ -256,6 +260,8 @@ struct Typing<'a> {
     leaf: &'a dyn Fn(Typed, &str) -> Literal,
     /// Of a function of literals alone.
     of_literals: Option<Format>,
+    /// Whether a number beside a value of 16 bits stays in f32 as a factor or a divisor, as in torch.
+    keeps_numbers: bool,
 }
 
 impl Typing<'_> {
@@ -292,7 +298,24 @@ impl Typing<'_> {
                 inner if inner.format() == format => inner,
                 inner => Expr::Round(Some(format), Box::new(inner)),
             },
+            _ if self.keeps_numbers && own.width() == 16 && self.is_by_a_number(&expr) => {
+                let wide = expr.map_parts(|part| match self.strong(&part) {
+                    Some(own) => Expr::Round(Some(Format::F32), Box::new(self.typed(part, own))),
+                    None => self.typed(part, Format::F32),
+                });
+                Expr::Round(Some(own), Box::new(wide))
+            }
             _ => expr.map_parts(|part| self.typed(part, own)),
+        }
+    }
+
+    /// Whether it is a product of a value and a number, or a quotient by a number.
+    fn is_by_a_number(&self, expr: &Expr) -> bool {
+        let is_number = |part: &Expr| self.strong(part).is_none();
+        match expr {
+            Expr::Mul(a, b) => is_number(a) != is_number(b),
+            Expr::Call(Call::Function(Function::Divide), parts) => !is_number(&parts[0]) && is_number(&parts[1]),
+            _ => false,
         }
     }
 }

@@ -53,6 +53,14 @@ impl ObservedValue {
         Some(ObservedValue { text: self.text.clone(), value: Matcher::Bits(self.typed(format)?) })
     }
 
+    /// Whether it is a zero without a type, and a negative one.
+    pub(crate) fn zero(&self) -> Option<bool> {
+        match &self.value {
+            Matcher::Decimal(decimal) if decimal.digits.is_empty() => Some(decimal.negative),
+            _ => None,
+        }
+    }
+
     /// Whether a result of an operation that is so evaluated may be observed as this value.
     pub(crate) fn matches(&self, result: Typed, model: &EvalModel) -> bool {
         match &self.value {
@@ -166,9 +174,29 @@ impl Decimal {
         if self.digits.is_empty() {
             return format.is_zero(bits) && (!self.negative || format.is_negative(bits));
         }
+        let Some(exact) = Decimal::parse(&exact_decimal(format, bits)) else { return false };
         // Rounded to as many digits as were given. The exact decimal has at most 767 significant ones.
-        let exact = exact_decimal(format, bits);
-        Decimal::parse(&exact).is_some_and(|value| value.rounded(self.digits.len().min(800)).same(self))
+        let rounds_to = |digits: usize| exact.clone().rounded(digits.min(800)).same(self);
+        rounds_to(self.digits.len())
+            || self.is_filled() && rounds_to(self.trimmed().len()) && self.reads_as(format, bits)
+    }
+
+    /// Whether zeros may fill the place between the last digit and the point: NumPy and Rust print the fewest digits that
+    /// tell a number from all others, and then such zeros.
+    fn is_filled(&self) -> bool {
+        self.exponent >= self.trimmed().len() as i64
+    }
+
+    /// Whether it is rounded to a number of a format.
+    fn reads_as(&self, format: Format, bits: u64) -> bool {
+        let sign = if self.negative { "-" } else { "" };
+        let unit = self.exponent.saturating_sub(self.digits.len() as i64 - 1);
+        parse_number(format, &format!("{sign}{}e{unit}", self.digits)).is_some_and(|number| number.bits == bits)
+    }
+
+    /// The digits without zeros at the end.
+    fn trimmed(&self) -> &str {
+        self.digits.trim_end_matches('0')
     }
 
     /// Rounded to a number of digits, ties to even as every printing library does.
@@ -190,7 +218,6 @@ impl Decimal {
     }
 
     fn same(&self, other: &Decimal) -> bool {
-        let trimmed = |decimal: &Decimal| decimal.digits.trim_end_matches('0').to_owned();
-        self.negative == other.negative && self.exponent == other.exponent && trimmed(self) == trimmed(other)
+        self.negative == other.negative && self.exponent == other.exponent && self.trimmed() == other.trimmed()
     }
 }

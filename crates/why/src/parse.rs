@@ -13,10 +13,13 @@ use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{Meaning, is_integer_type, is_keyword, meaning, operand_type, type_of};
+use crate::vocabulary::{Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
+
+/// The largest exponent that becomes products.
+const LONGEST_POWER: f64 = 16.0;
 
 /// The statements of a text: the last one's value is the result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -318,8 +321,33 @@ impl<'a> Parser<'a> {
             return Ok((base, whole));
         }
         let (power, _) = self.factor()?;
-        self.count(1 + base.operations())?;
-        Ok((raised(base, power), Whole::No))
+        Ok((self.raised(base, power)?, Whole::No))
+    }
+
+    /// A power. A square is a product and a power of a half a root, as NumPy and compilers have it; torch and JAX
+    /// multiply for other exponents too.
+    fn raised(&mut self, base: Expr, power: Expr) -> Result<Expr, ExprError> {
+        let is_product = |whole: f64| match self.language {
+            _ if whole == 2.0 => true,
+            // Of f16 it takes pow in f32.
+            Some(Language::Torch) => whole == 3.0 && base.format() != Format::F16,
+            Some(Language::Jax) => whole.fract() == 0.0 && (3.0..=LONGEST_POWER).contains(&whole),
+            _ => false,
+        };
+        match constant(&power) {
+            Some(0.5) => {
+                self.count(1)?;
+                Ok(Expr::Call(Call::Function(Function::SquareRoot), vec![base]))
+            }
+            Some(whole) if is_product(whole) => {
+                self.count((whole as usize - 1) * (1 + base.operations()))?;
+                Ok(multiplied(base, whole as u32))
+            }
+            _ => {
+                self.count(1)?;
+                Ok(Expr::Call(Call::Function(Function::Pow), vec![base, power]))
+            }
+        }
     }
 
     fn primary(&mut self) -> Result<(Expr, Whole), ExprError> {
@@ -387,7 +415,20 @@ impl<'a> Parser<'a> {
         }
         let whole = if is_integer_type(name) { Whole::Cast } else { Whole::No };
         let expr = match meaning {
+            Meaning::Call(Call::Function(Function::Pow))
+                if matches!(self.language, Some(Language::Torch | Language::Jax)) =>
+            {
+                let power = operands.swap_remove(1);
+                self.raised(operands.swap_remove(0), power)?
+            }
             Meaning::Built(built) => {
+                let built = match built {
+                    Built::Lerp => {
+                        let weight = constant(&operands[2]);
+                        lerp(name, self.language, weight).map_err(|message| ExprError { at, message })?
+                    }
+                    other => other,
+                };
                 let built = built.build(&operands);
                 self.count(built.operations())?;
                 built
@@ -407,19 +448,32 @@ fn converted(operand: Expr, format: Format) -> Expr {
     }
 }
 
-/// A power; a square is a product and a power of a half a root, as NumPy and compilers have it.
-fn raised(base: Expr, power: Expr) -> Expr {
-    let constant = match &power {
+/// A whole power by squares, from the lowest bit of the exponent, as JAX has it.
+fn multiplied(base: Expr, mut power: u32) -> Expr {
+    let (mut square, mut product) = (base, None);
+    loop {
+        if power & 1 == 1 {
+            product = Some(match product {
+                None => square.clone(),
+                Some(product) => Expr::Mul(Box::new(product), Box::new(square.clone())),
+            });
+        }
+        power >>= 1;
+        if power == 0 {
+            return product.unwrap_or(square);
+        }
+        square = Expr::Mul(Box::new(square.clone()), Box::new(square));
+    }
+}
+
+/// The value of a power that is a literal.
+fn constant(power: &Expr) -> Option<f64> {
+    match power {
         Expr::Value(Typed { format, bits }, written)
             if written.starts_with(|c: char| c.is_ascii_digit() || c == '.') =>
         {
             Some(f64::from_bits(convert(*format, Format::F64, Rounding::NearestEven, *bits).0))
         }
         _ => None,
-    };
-    match constant {
-        Some(2.0) => Expr::Mul(Box::new(base.clone()), Box::new(base)),
-        Some(0.5) => Expr::Call(Call::Function(Function::SquareRoot), vec![base]),
-        _ => Expr::Call(Call::Function(Function::Pow), vec![base, power]),
     }
 }

@@ -159,7 +159,7 @@ fn literal(evaluation: &Evaluation, leaf: usize) -> Option<Typed> {
 /// What the result of an operation is called: `t0`, `t1`, and `d` at the end, or longer where the expression has taken
 /// those names.
 pub(crate) fn result_name(evaluation: &Evaluation, op: usize) -> String {
-    let ends = op + 1 == evaluation.plan.ops.len();
+    let ends = op + 1 >= evaluation.plan.ops.len();
     unused_name(evaluation, if ends { "d".to_owned() } else { format!("t{op}") })
 }
 
@@ -205,7 +205,9 @@ fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, n
             format!("{}{}", if negated { "-" } else { "" }, operand_name(evaluation, operand))
         })
         .collect();
-    format!("{}({})", ptx_name(operation), names.join(", "))
+    // No instruction flushes f64: processors do, by a mode.
+    let mode = if operation.flush && operation.format == Format::F64 { ", flushing" } else { "" };
+    format!("{}({}){mode}", ptx_name(operation), names.join(", "))
 }
 
 /// A call as an expression has it: `exp(x)`, `a / t0`.
@@ -331,8 +333,10 @@ impl Speller<'_> {
             }
         }
         if evaluation.plan.negate_result {
-            let result = result_name(evaluation, evaluation.plan.ops.len().saturating_sub(1));
-            lines.push(format!("neg.{} {result}, {result};", type_name(evaluation.plan.format())));
+            let last = evaluation.plan.ops.len().checked_sub(1);
+            let result = result_name(evaluation, last.unwrap_or(0));
+            let positive = last.map_or_else(|| operand_text(Ref::Leaf(0)), |_| result.clone());
+            lines.push(format!("neg.{} {result}, {positive};", type_name(evaluation.plan.format())));
         }
         // Sixteen-bit arithmetic has no directed rounding.
         let exists =
@@ -358,11 +362,16 @@ impl Speller<'_> {
         let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
         if self.has_machine_mode()
             || has_calls && self.model.method() != EvalMethod::Native
-            || evaluation.plan.ops.is_empty()
+            || evaluation.plan.ops.is_empty() && !evaluation.plan.negate_result
             || (half && self.model.rounding() != Rounding::NearestEven)
         {
             return String::new();
         }
+        // nvcc's option is about f32 alone.
+        if self.model.flushes() && evaluation.plan.ops.iter().any(|op| op.format != Format::F32) {
+            return String::new();
+        }
+        let flag = if self.model.flushes() || self.model.flushes_wide() { "   // nvcc -ftz=true" } else { "" };
         let mut texts: Vec<String> = Vec::new();
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
@@ -412,8 +421,8 @@ impl Speller<'_> {
             texts.push(text);
         }
         let sign = if evaluation.plan.negate_result { "-" } else { "" };
-        let flag = if self.model.flushes() || self.model.flushes_wide() { "   // nvcc -ftz=true" } else { "" };
-        format!("{sign}{}{flag}", texts.pop().unwrap_or_default())
+        let text = texts.pop().unwrap_or_else(|| cuda_leaf(evaluation, 0));
+        format!("{sign}{text}{flag}")
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) enum Built {
     Mix,
     /// a + t (b − a).
     Lerp,
+    /// b − (b − a) (1 − t).
+    LerpFromEnd,
     Clamp,
     /// The same with a NaN where one is given.
     Clip,
@@ -89,7 +91,7 @@ impl Built {
     pub(crate) const fn arity(self) -> usize {
         match self {
             Built::Square => 1,
-            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp | Built::Clip => 3,
+            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::LerpFromEnd | Built::Clamp | Built::Clip => 3,
             _ => 2,
         }
     }
@@ -99,17 +101,21 @@ impl Built {
         let at = |index: usize| Box::new(operands[index].clone());
         let alone = |expr| Expr::Round(None, Box::new(expr));
         let boxed_alone = |index| Box::new(Expr::Round(None, at(index)));
+        let rest = || {
+            let one = Expr::Value(Typed { format: Format::F64, bits: Format::F64.one() }, "1".to_owned());
+            Box::new(Expr::Sub(Box::new(one), at(2)))
+        };
         match self {
             Built::Fma => Expr::Fma(at(0), at(1), at(2)),
             Built::Mad => Expr::Add(Box::new(Expr::Mul(at(0), at(1))), at(2)),
-            Built::Mix => {
-                let one = Expr::Value(Typed { format: Format::F64, bits: Format::F64.one() }, "1".to_owned());
-                let rest = Expr::Sub(Box::new(one), at(2));
-                Expr::Add(Box::new(Expr::Mul(at(0), Box::new(rest))), Box::new(Expr::Mul(at(1), at(2))))
-            }
+            Built::Mix => Expr::Add(Box::new(Expr::Mul(at(0), rest())), Box::new(Expr::Mul(at(1), at(2)))),
             Built::Lerp => {
                 let way = Expr::Sub(at(1), at(0));
                 Expr::Add(at(0), Box::new(Expr::Mul(at(2), Box::new(way))))
+            }
+            Built::LerpFromEnd => {
+                let way = Expr::Sub(at(1), at(0));
+                Expr::Sub(at(1), Box::new(Expr::Mul(Box::new(way), rest())))
             }
             Built::Clamp => clamped(Call::Max, Call::Min, operands),
             Built::Clip => clamped(Call::MaxNan, Call::MinNan, operands),
@@ -185,6 +191,26 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
 /// `torch.minimum`. Everywhere else they give the number, as `fmin` of every language does.
 fn gives_nan(name: &str, language: Option<Language>) -> bool {
     name.starts_with("torch.") || language == Some(Language::Julia)
+}
+
+/// A library's `lerp`, where the weight is a literal, with that.
+///
+/// # Errors
+/// Which expression to write, where the values decide it.
+pub(crate) fn lerp(name: &str, language: Option<Language>, weight: Option<f64>) -> Result<Built, String> {
+    let is_torch = name.starts_with("torch.") || language == Some(Language::Torch);
+    match weight {
+        _ if name.starts_with("std::") => Err(format!(
+            "`{name}` has another expression for each order and sign of its operands: expected the one that your library \
+             computes for these"
+        )),
+        None if is_torch => Err(format!(
+            "`{name}` computes a + t * (b - a) where |t| is below a half, and b - (b - a) * (1 - t) elsewhere: expected one \
+             of them, or a literal as the weight"
+        )),
+        Some(weight) if is_torch && weight.abs() >= 0.5 => Ok(Built::LerpFromEnd),
+        _ => Ok(Built::Lerp),
+    }
 }
 
 /// C's functions of doubles; those of floats have an `f` behind them.

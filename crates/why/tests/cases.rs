@@ -7,7 +7,8 @@ use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Allowed, Answer, CASES, Case, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr, parse_typed,
+    Allowed, Answer, CASES, Case, Delivered, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
+    parse_typed,
 };
 
 fn ask(case: &Case) -> Answer {
@@ -238,4 +239,81 @@ fn a_number_without_a_type_is_not_stored() {
     };
     assert_eq!(["inf", "nan", "0x1.8p0"].map(stored), [None; 3]);
     assert_eq!(["0x3ff8000000000000", "1.5h"].map(stored), [Some("f64"), Some("f16")]);
+}
+
+fn ask_all(expression: &str, names: &[(&str, &str)], seen: &[&str]) -> Answer {
+    let names = names.iter().map(|(name, value)| ((*name).to_owned(), parse_typed(value).unwrap().0)).collect();
+    let seen: Vec<ObservedValue> = seen.iter().map(|saw| ObservedValue::parse(saw).unwrap()).collect();
+    answer(&parse_expr(expression, &names).unwrap(), &seen, Options::default(), &Profile::NVIDIA)
+}
+
+/// NumPy and Rust print the fewest digits that tell a number from others, and fill the rest by zeros.
+#[test]
+fn zeros_up_to_the_point_are_no_digits() {
+    let outcome = |value: &str, saw: &str| ask_all("a*1f", &[("a", value)], &[saw]).seen[0].outcome;
+    assert_eq!(outcome("123456792f", "123456790.0"), Outcome::One);
+    assert_eq!(outcome("123456792f", "123456790"), Outcome::One);
+    assert_eq!(outcome("-123456792f", "-1.234567900e8"), Outcome::One);
+    // These are read as other numbers, or as that one and with other digits.
+    for saw in ["123456800", "123456793.0", "12345679.0", "123456790.5"] {
+        assert_eq!(outcome("123456792f", saw), Outcome::None, "{saw}");
+    }
+    assert_eq!(ask_all("a*1h", &[("a", "65504h")], &["65500.0"]).seen[0].outcome, Outcome::One);
+    // Zeros behind the point were printed.
+    assert_eq!(outcome("0x3f8147ae", "1.010"), Outcome::One);
+    assert_eq!(outcome("0x3f8147ae", "1.0100"), Outcome::One);
+    assert_eq!(outcome("0x3f815000", "1.0100"), Outcome::None);
+}
+
+/// Where both zeros were seen, `0` is the positive one.
+#[test]
+fn zeros_that_differ_in_sign() {
+    let names = [("a", "-1e-25f"), ("b", "1e-25f"), ("c", "0f")];
+    let both = ask_all("a*b+c", &names, &["-0.0", "0.0"]);
+    let bits = |at: usize| both.seen[at].explanations.iter().map(|found| found.bits.as_str()).collect::<Vec<_>>();
+    assert!(bits(0).iter().all(|bits| *bits == "0x80000000"), "{:?}", bits(0));
+    assert_eq!(bits(1), ["0x00000000"]);
+    // Alone it is either.
+    let alone = ask_all("a*b+c", &names, &["0.0"]);
+    assert_eq!(alone.seen[0].explanations.len(), 2);
+    let negative = ask_all("a*b", &names, &["0", "-0"]);
+    let outcomes: Vec<Outcome> = negative.seen.iter().map(|seen| seen.outcome).collect();
+    assert_eq!(outcomes, [Outcome::None, Outcome::One]);
+}
+
+/// What is neither rounded nor exact is called by what became of it, and no type has options that are about another.
+#[test]
+fn flushes() {
+    let of = |names: &[(&str, &str)]| {
+        let answer = ask_all("a*b", names, &["0"]);
+        let found = &answer.seen[0].explanations[0];
+        let advised: Vec<&str> = answer.advice.iter().map(|advice| advice.toolchain).collect();
+        (found.steps[0].delivered, found.steps[0].operation.clone(), found.write.cuda.clone(), advised.join(" "))
+    };
+    let flushed = Some(Delivered::Flushed);
+    let (delivered, step, cuda, advised) = of(&[("a", "1e-30f"), ("b", "1e-10f")]);
+    assert_eq!((delivered, step.as_str()), (flushed, "mul.rn.ftz.f32(a, b)"));
+    assert!(cuda.contains("-ftz=true") && advised.starts_with("nvcc clang gcc xla"), "{cuda} {advised}");
+    let (delivered, step, cuda, advised) = of(&[("a", "0x1p-1060"), ("b", "1.5")]);
+    assert_eq!((delivered, step.as_str()), (flushed, "mul.rn.f64(a, b), flushing"));
+    assert_eq!((cuda.as_str(), advised.as_str()), ("", "clang gcc torch spirv"));
+    let (delivered, step, cuda, advised) = of(&[("a", "0x1p-10h"), ("b", "0x1p-10h")]);
+    assert_eq!((delivered, step.as_str()), (flushed, "mul.rn.ftz.f16(a, b)"));
+    assert_eq!((cuda.as_str(), advised.as_str()), ("", "spirv"));
+}
+
+/// A sign alone is an operation, too.
+#[test]
+fn a_negation_is_written_of_its_operand() {
+    let negated = ask_all("-(x)", &[("x", "1.5f")], &[]).as_written;
+    assert_eq!((negated.write.ptx, negated.write.cuda), (vec!["neg.f32 d, x;".to_owned()], "-x".to_owned()));
+    assert_eq!((negated.steps[0].operation.as_str(), negated.steps[0].value.as_str()), ("-x", "-1.5"));
+}
+
+/// What is exact in another type is no difference.
+#[test]
+fn the_place_is_a_number_that_differs() {
+    let names = [("a", "0x3c01:f16"), ("b", "0x3c01:f16"), ("c", "-1h"), ("d", "1h")];
+    let place = ask_all("a*b+c*d", &names, &["0x1801:f16"]).cause.join(" ");
+    assert!(place.contains("computes fma") && place.contains("in place of mul.rn.f16(a, b)"), "{place}");
 }

@@ -195,7 +195,9 @@ fn lines_of_other_languages_are_read() {
         ("mix(a, b, c)", "a * (1 - c) + b * c"),
         ("np.float32(a) * np.exp(b)", "f32(a) * exp(b)"),
         ("(float)(a * b)", "f32(a * b)"),
-        ("torch.lerp(a, b, c)", "a + c * (b - a)"),
+        ("lerp(a, b, c)", "a + c * (b - a)"),
+        ("torch.lerp(a, b, .25f)", "a + .25f * (b - a)"),
+        ("torch.lerp(a, b, .5f)", "b - (b - a) * (1 - .5f)"),
         ("a**2 + b**0.5", "a * a + sqrt(b)"),
         ("-a**2", "-(a * a)"),
         ("a / b / c * a", "a / b / c * a"),
@@ -412,4 +414,44 @@ fn a_comparison_is_weak_evidence() {
     let answer = asked("a / b >= c", [0x4cbe_bc20, 0x4e6e_6b28, 0x3dcc_cccd], 0);
     assert_eq!(answer.seen[0].outcome, Outcome::Consistent);
     assert!(kinds(&answer).iter().any(|it| it.contains("reciprocal")), "{:?}", kinds(&answer));
+}
+
+/// torch and JAX multiply for whole powers; torch's `lerp` has two forms, and keeps a number in f32 beside 16 bits.
+#[test]
+fn libraries_own_forms() {
+    let read = |language: &str, text: &str| {
+        let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ..LiteralTypes::default() };
+        let values = [("x", "1.5f"), ("h", "1.5h"), ("b", "1.5b"), ("t", ".75f")];
+        let names = values.map(|(name, value)| (name.to_owned(), types.read(value).unwrap())).into();
+        types.parse_expr(text, &names).map(|expr| expr.to_string()).map_err(|error| error.message)
+    };
+    for (language, text, meaning) in [
+        ("numpy", "x**3", "pow(x, 3)"),
+        ("torch", "x**3", "x * (x * x)"),
+        ("torch", "torch.pow(x, 3)", "x * (x * x)"),
+        ("torch", "x**4", "pow(x, 4)"),
+        ("torch", "h**3", "pow(h, 3)"),
+        ("jax", "x**5", "x * (x * x * (x * x))"),
+        ("jax", "jnp.power(x, 3)", "x * (x * x)"),
+        ("jax", "x**2.5", "pow(x, 2.5)"),
+        ("jax", "x**17", "pow(x, 17)"),
+        ("torch", "lerp(x, b, .25)", "x + .25 * (b - x)"),
+        ("torch", "lerp(x, b, .5)", "b - (b - x) * (1 - .5)"),
+        ("glsl", "lerp(x, b, t)", "x + t * (b - x)"),
+        ("torch", "h * 0.1", "f16(f32(h) * 0.1)"),
+        ("torch", "0.1 * b + b", "bf16(0.1 * f32(b)) + b"),
+        ("torch", "h / 3 - 3 / h", "f16(f32(h) / 3) - 3 / h"),
+        ("torch", "h + 0.1", "h + 0.1"),
+        ("torch", "h * x * 0.1", "h * x * 0.1"),
+        ("jax", "h * 0.1", "h * 0.1"),
+    ] {
+        assert_eq!(read(language, text).as_deref(), Ok(meaning), "{language}: {text}");
+    }
+    for (language, text, message) in [
+        ("torch", "torch.lerp(x, b, t)", "a + t * (b - a) where |t| is below a half"),
+        ("c", "std::lerp(x, b, .5f)", "another expression for each order and sign"),
+    ] {
+        let error = read(language, text).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
 }

@@ -394,7 +394,7 @@ pub fn answer_arrays(
         schema: SCHEMA,
         verbose: options.verbose,
         literals: None,
-        advice: advice(main.flat_map(|group| &group.deviations), options.toolchain.as_slice()),
+        advice: advice(main.flat_map(|group| &group.deviations), Some(question.format()), options.toolchain.as_slice()),
         expression: question.text(),
         ty: question.format().name().unwrap_or("?").to_owned(),
         elements,

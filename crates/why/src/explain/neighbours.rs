@@ -1,6 +1,6 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
-use roundonce_arith::{ArithOp, Clamp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, OperandIndex, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, EvalModel, Fmas};
 use roundonce_isa::{Form, Instruction, Language, Recipe, Value, evaluate};
 use serde::{Serialize, Serializer};
@@ -91,6 +91,10 @@ pub(super) fn counterparts(
     let mut found: Vec<(u32, Counterpart)> = Vec::new();
     for form in tables.iter().copied().flatten().filter(|form| form.language != instruction.form.language) {
         for (spelling, recipe) in form.spellings() {
+            let (spelling, recipe) = match form.language {
+                Language::Sass => signed(spelling, recipe, &instruction.recipe.operation),
+                _ => (spelling, recipe),
+            };
             let Some(differs) = differences(&instruction.recipe, &recipe) else { continue };
             let distance = differs.len() as u32;
             let counterpart = || Counterpart {
@@ -108,6 +112,33 @@ pub(super) fn counterparts(
         }
     }
     found.into_iter().map(|(_, counterpart)| counterpart).collect()
+}
+
+/// A form with the signs of an operation, on its operands: SASS subtracts so.
+fn signed(spelling: String, mut recipe: Recipe, wanted: &Operation) -> (String, Recipe) {
+    let signs = |operation: &Operation| (operation.negate_product, operation.negate_addend);
+    if signs(&recipe.operation) == signs(wanted) || recipe.operation.op != wanted.op {
+        return (spelling, recipe);
+    }
+    (recipe.operation.negate_product, recipe.operation.negate_addend) = signs(wanted);
+    let operands = wanted.op.operands().iter().map(|operand| match operand {
+        OperandIndex::A => {
+            if wanted.negate_product {
+                "-a"
+            } else {
+                "a"
+            }
+        }
+        OperandIndex::B => "b",
+        OperandIndex::C => {
+            if wanted.negate_addend {
+                "-c"
+            } else {
+                "c"
+            }
+        }
+    });
+    (format!("{spelling} {}", operands.collect::<Vec<_>>().join(", ")), recipe)
 }
 
 /// Whether an instruction takes the operands of another.

@@ -72,11 +72,12 @@ fn number_line(name: &str, number: &Number, remark: &str) -> Line {
 /// Beyond a million, only the size of the distance means anything.
 fn distance(ulps: Option<u64>, same: bool) -> String {
     match ulps {
-        Some(0) => "the same".to_owned(),
+        _ if same => "the same".to_owned(),
+        Some(0) => "the other zero".to_owned(),
         Some(1) => "1 ulp away".to_owned(),
         Some(ulps) if ulps < 1_000_000 => format!("{ulps} ulps away"),
-        Some(ulps) => format!("2^{} ulps away", ulps.ilog2()),
-        None if same => "the same".to_owned(),
+        Some(ulps) if ulps.is_power_of_two() => format!("2^{} ulps away", ulps.ilog2()),
+        Some(ulps) => format!("over 2^{} ulps away", ulps.ilog2()),
         None => "a NaN on one side".to_owned(),
     }
 }
