@@ -226,12 +226,12 @@ fn image_argument(
 /// What a parameter is given: an array's bytes, or that it has so many where its contents are not wanted; or a number as the parameter has it.
 fn argument(
     py: Python<'_>,
-    place: usize,
-    (param, takes_array): (&Param, bool),
+    kernel: &Kernel,
+    (place, takes_array): (usize, bool),
     given: &Given<'_>,
     contents: bool,
 ) -> PyResult<Arg> {
-    let called = kernel::called(place, param);
+    let (param, called) = (&kernel.params[place], kernel::called(kernel, place));
     match (param.passing, given) {
         (Passing::Image(_), _) => return image_argument(py, &called, param, given, None),
         (Passing::Sampler, Given::Text(words)) => {
@@ -275,7 +275,7 @@ fn argument(
             *bits
         }
         Given::Array(..) | Given::Slice(..) if !takes_array || matches!(param.scalar, Some(Scalar::Float(_))) => {
-            return Err(PyTypeError::new_err(kernel::number_expected(place, param)));
+            return Err(PyTypeError::new_err(kernel::number_expected(kernel, place)));
         }
         Given::Array(_, array, ..) if contents || kernel::is_by_value(param) => {
             return Ok(kernel::array_argument(param, contiguous(&held(array)?)?));
@@ -363,12 +363,13 @@ impl Prepared {
     }
     /// The same; without `contents` buffers have their lengths alone.
     pub(crate) fn of(py: Python<'_>, asked: Asked<'_>, contents: bool) -> PyResult<Prepared> {
-        let ready = asked.ready(py)?;
-        let kernel = ready.kernel();
-        let block = asked.block(kernel);
+        let mut ready = asked.ready(py)?;
+        let block = asked.block(ready.kernel());
         let Asked { name, grid, args, textures, push, how, .. } = asked;
         let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
 
+        ready.name_members(args.iter().map(|(parameter, _)| parameter.as_str())).map_err(wrong)?;
+        let kernel = ready.kernel();
         // Of a texture the words behind it too.
         let mut given: BTreeMap<usize, (String, Given<'_>, Option<Option<String>>)> = BTreeMap::new();
         let args = args.into_iter().map(|(parameter, value)| (parameter, value, None));
@@ -401,12 +402,12 @@ impl Prepared {
                     formats.push(None);
                     continue;
                 }
-                return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
+                return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(kernel, place))));
             };
-            let called = kernel::called(place, param);
+            let called = kernel::called(kernel, place);
             arguments.push(match words {
                 Some(words) => image_argument(py, &called, param, value, words.as_deref())?,
-                None => argument(py, place, (param, takes_array[place]), value, contents)?,
+                None => argument(py, kernel, (place, takes_array[place]), value, contents)?,
             });
             formats.push(match value {
                 Given::Array(format, ..) | Given::Slice(format, ..) => format.as_deref(),
@@ -494,7 +495,7 @@ pub(crate) fn why_kernel(
         let arg = kernel::parameter(kernel, &name).map_err(wrong)?;
         let parameter = kernel.params[arg].name.clone();
         let Arg::Buffer(buffer) = &prepared.args[arg] else {
-            return Err(wrong(format!("{} is a number, not a buffer", kernel::called(arg, &kernel.params[arg]))));
+            return Err(wrong(format!("{} is a number, not a buffer", kernel::called(kernel, arg))));
         };
         if buffer.len() != bytes.len() {
             let message =

@@ -70,6 +70,17 @@ def test_numbers():
     assert roundonce.run(SAXPY, args=[np.int16(1), 1.0, np.ones(1, np.float32), np.ones(1, np.float32)])[3] == [2]
 
 
+def test_members_of_a_structure():
+    x, y = np.arange(3, dtype=np.float32), np.full(3, 10, np.float32)
+    for first, a, n in [("p", np.float32(0.5), "n"), ("0", "0x3f000000", "1")]:
+        args = {f"{first}+0": x, f"{first}+8": y, f"{first}+16": a, n: 3}
+        ran = roundonce.run(CLI / "run.in/members.ptx", block=3, args=args)
+        assert list(ran) == [f"{first}+0", f"{first}+8"]
+        same(ran[f"{first}+8"], np.array([10, 10.5, 11], np.float32))
+    with pytest.raises(ValueError, match=r"`p\+4` is no member that the kernel reads: it reads p\+0, p\+8, p\+16"):
+        roundonce.run(CLI / "run.in/members.ptx", args={"p+4": x, "n": 3})
+
+
 def test_an_array_of_another_type_is_refused():
     x = np.ones(3, np.float32)
     for wrong, name in [(np.ones(3), "f64"), (np.ones(3, np.float16), "f16"), (np.ones(3, ml_dtypes.bfloat16), "bf16")]:

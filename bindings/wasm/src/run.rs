@@ -71,7 +71,9 @@ impl Prepared {
         };
         let (target, profile) = (machine.target()?, machine.profile()?);
         let choice = Choice { entry: entry.clone(), machine: target.sm, profile, ..Choice::default() };
-        let ready = Ready::read(source, &choice).map_err(|refusal| NoAnswer::refused(file, text, refusal))?;
+        let mut ready = Ready::read(source, &choice).map_err(|refusal| NoAnswer::refused(file, text, refusal))?;
+        let names = args.iter().filter_map(|text| text.split_once('=')).map(|(name, _)| name);
+        ready.name_members(names).map_err(|problem| NoAnswer::Input(format!("--arg: {problem}")))?;
         let (args, types) = bind(&ready, args)?;
         let formats: Vec<_> = types.iter().map(|ty| ty.filter(|ty| ty.format().is_some()).map(|ty| ty.name)).collect();
         ready.check_formats(&formats).map_err(NoAnswer::Input)?;
@@ -202,7 +204,7 @@ fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
         }
     }
     let bound = kernel.params.iter().zip(values).enumerate().map(|(place, (param, value))| {
-        let called = kernel::called(place, param);
+        let called = kernel::called(kernel, place);
         let value =
             value.ok_or_else(|| NoAnswer::Input(format!("{called} has no value: add --arg {}=…", param.name)))?;
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
@@ -210,7 +212,7 @@ fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
         }
         if let Some(elements) = Elements::parse(value).transpose().map_err(NoAnswer::Input)? {
             if !takes_array[place] {
-                return Err(NoAnswer::Input(format!("{}, `{value}`", kernel::number_expected(place, param))));
+                return Err(NoAnswer::Input(format!("{}, `{value}`", kernel::number_expected(kernel, place))));
             }
             return Ok((kernel::array_argument(param, elements.bytes), Some(elements.ty)));
         }

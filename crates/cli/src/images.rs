@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use roundonce::exec::Arg;
 use roundonce::image::{self, sampler_for};
-use roundonce::ir::{Kernel, Param, Passing};
+use roundonce::ir::{Kernel, Passing};
 use roundonce::kernel;
 
 use crate::Failure;
@@ -45,12 +45,12 @@ impl ImageArguments {
             let place = kernel::parameter(kernel, name).map_err(Failure::Input)?;
             let param = &kernel.params[place];
             let found = match option {
-                "--texture" if param.passing != Passing::Sampler => texture(place, param, &value),
+                "--texture" if param.passing != Passing::Sampler => texture(kernel, place, &value),
                 "--sampler" if !matches!(param.passing, Passing::Sampler | Passing::Image(_)) => {
-                    let called = kernel::called(place, param);
+                    let called = kernel::called(kernel, place);
                     return Err(Failure::Input(format!("--sampler: {called} is no sampler")));
                 }
-                _ => sampler(place, param, &value),
+                _ => sampler(kernel, place, &value),
             };
             if bound.insert(place, found?).is_some() {
                 return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
@@ -61,12 +61,13 @@ impl ImageArguments {
 }
 
 /// What a parameter that is an image or a sampler is given.
-pub(crate) fn read(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failure> {
-    if param.passing == Passing::Sampler { sampler(place, param, value) } else { texture(place, param, value) }
+pub(crate) fn read(kernel: &Kernel, place: usize, value: &Argument) -> Result<Bound, Failure> {
+    let is_sampler = kernel.params[place].passing == Passing::Sampler;
+    if is_sampler { sampler(kernel, place, value) } else { texture(kernel, place, value) }
 }
 
-fn texture(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failure> {
-    let wrong = |problem| Failure::Input(format!("{}: {problem}", kernel::called(place, param)));
+fn texture(kernel: &Kernel, place: usize, value: &Argument) -> Result<Bound, Failure> {
+    let wrong = |problem| Failure::Input(format!("{}: {problem}", kernel::called(kernel, place)));
     let (file, words) = match value.text() {
         Ok(text) if text.starts_with("zeros:") => {
             let (zeros, words) = text.split_once(',').map_or((text, None), |(zeros, words)| (zeros, Some(words)));
@@ -74,7 +75,7 @@ fn texture(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failu
         }
         _ => value.file_and_words(),
     };
-    let sampler = sampler_for(param, words.as_deref()).map_err(wrong)?;
+    let sampler = sampler_for(&kernel.params[place], words.as_deref()).map_err(wrong)?;
     let mut array = match file.text().ok().and_then(Array::written) {
         Some(array) => array?,
         None if file.is_array() => Array::read(file.path())?,
@@ -85,8 +86,8 @@ fn texture(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failu
     Ok((Arg::Image(image), Some(array)))
 }
 
-fn sampler(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failure> {
-    let wrong = |problem| Failure::Input(format!("{}: {problem}", kernel::called(place, param)));
-    let found = sampler_for(param, Some(value.text()?)).map_err(wrong)?;
+fn sampler(kernel: &Kernel, place: usize, value: &Argument) -> Result<Bound, Failure> {
+    let wrong = |problem| Failure::Input(format!("{}: {problem}", kernel::called(kernel, place)));
+    let found = sampler_for(&kernel.params[place], Some(value.text()?)).map_err(wrong)?;
     Ok((Arg::Sampler(found.unwrap_or_default()), None))
 }

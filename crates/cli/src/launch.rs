@@ -270,7 +270,9 @@ impl Prepared {
                 program: lowered.program,
             });
         }
-        let (ready, text) = ready(path, asked, arguments)?;
+        let (mut ready, text) = ready(path, asked, arguments)?;
+        let names = arguments.arg.iter().filter_map(|text| text.split()).map(|(name, _)| name);
+        ready.name_members(names).map_err(|problem| Failure::Input(format!("--arg: {problem}")))?;
         let (args, arrays) = bind(&ready, arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
         let name = &ready.kernel().name;
@@ -453,7 +455,7 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
     let mut args = Vec::new();
     let mut arrays = Vec::new();
     for (place, param) in kernel.params.iter().enumerate() {
-        let called = kernel::called(place, param);
+        let called = || kernel::called(kernel, place);
         if let Some((arg, array)) = images.remove(&place) {
             args.push(arg);
             arrays.push(array);
@@ -468,10 +470,12 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
                 continue;
             }
             let option = if param.passing == Passing::Sampler { "--sampler" } else { "--arg" };
-            return Err(Failure::Input(format!("{called} has no value: add {option} {}=…", param.name)));
+            let members = ready.member_names(place).join(", ");
+            let members = if members.is_empty() { members } else { format!(", or its members ({members})") };
+            return Err(Failure::Input(format!("{} has no value: add {option} {}=…{members}", called(), param.name)));
         };
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
-            let (arg, array) = images::read(place, param, value)?;
+            let (arg, array) = images::read(kernel, place, value)?;
             args.push(arg);
             arrays.push(array);
             continue;
@@ -486,25 +490,26 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
         }
         args.push(match &mut array {
             Some(_) if !takes_array[place] => {
-                let message = format!("{}, `{value}`", kernel::number_expected(place, param));
+                let message = format!("{}, `{value}`", kernel::number_expected(kernel, place));
                 return Err(Failure::Input(message));
             }
             Some(array) => kernel::array_argument(param, std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
-                let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);
+                let message =
+                    format!("{} is a buffer: expected in.npy, {}, found `{value}`", called(), elements::WRITTEN);
                 return Err(Failure::Input(message));
             }
             None => {
                 let text = value.text()?;
                 let bits = kernel::number(param.size, param.scalar, text)
-                    .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?;
+                    .map_err(|problem| Failure::Input(format!("{}: {problem}", called())))?;
                 let rounded = kernel::number_format(param.size, param.scalar, text)
-                    .and_then(|format| inexact_number(&format!("{called}: `{text}`"), format, text));
+                    .and_then(|format| inexact_number(&format!("{}: `{text}`", called()), format, text));
                 rounded.iter().for_each(|note| output::note(note));
                 if let Some(format) = kernel::assumed_format(param.size, param.scalar, text).filter(|_| !is_hex(text)) {
                     let name = if format == Format::F32 { "f32" } else { "f64" };
                     let bits = hex_bits(8 * param.size, bits);
-                    output::note(&format!("{called} has no type: `{text}` is taken as an {name}, {bits}"));
+                    output::note(&format!("{} has no type: `{text}` is taken as an {name}, {bits}", called()));
                 }
                 Arg::Scalar(bits)
             }

@@ -29,11 +29,14 @@ pub(crate) fn run(file: &Path, arguments: &LaunchArguments, options: &Options, j
             Err(Failure::Unsupported(message)) => ("refused", message, 0),
             Err(Failure::Input(message)) => ("failed", message, 0),
             Err(failure) => return Err(failure),
-            Ok(ready) => match arguments.smoke(&ready, options.clone())?.run() {
-                Ok(report) => ("ran", String::new(), report.steps),
-                Err(error) if error.kind == FaultKind::Unsupported => ("refused", format!("{path}: {error}"), 0),
-                Err(error) => ("failed", format!("{path}: {error}"), 0),
-            },
+            Ok(mut ready) => {
+                ready.split_structures();
+                match arguments.smoke(&ready, options.clone())?.run() {
+                    Ok(report) => ("ran", String::new(), report.steps),
+                    Err(error) if error.kind == FaultKind::Unsupported => ("refused", format!("{path}: {error}"), 0),
+                    Err(error) => ("failed", format!("{path}: {error}"), 0),
+                }
+            }
         };
         *match outcome {
             "ran" => &mut ran,

@@ -3,6 +3,7 @@
 mod from_ptx;
 mod listing;
 mod machine_code;
+mod members;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -320,7 +321,7 @@ impl Ready {
             let Some(given) = given.filter(|given| !used.is_empty() && !used.contains(given)) else { continue };
             return Err(format!(
                 "{}: the array holds {given}, the kernel computes with {}: convert it, or give its bits as integers",
-                called(place, &self.kernel().params[place]),
+                called(self.kernel(), place),
                 listed(used)
             ));
         }
@@ -389,18 +390,27 @@ pub fn machine(name: &str) -> Result<SmTarget, String> {
     if is_known { Ok(target) } else { Err(format!("there is no target `{name}`")) }
 }
 
-/// The place of the parameter that a name or a number from 0 means.
+/// The place of the parameter that a name or a number from 0 means. The members of a structure ([`Ready::name_members`])
+/// are one in that count: `0+8` is what stands 8 bytes into it.
 ///
 /// # Errors
 /// If there is none; what there is.
 pub fn parameter(kernel: &Kernel, name: &str) -> Result<usize, String> {
-    let by_position = name.parse::<usize>().ok().filter(|place| *place < kernel.params.len());
-    by_position.or_else(|| kernel.params.iter().position(|param| param.name == name)).ok_or_else(|| {
-        let names: Vec<&str> = kernel.params.iter().map(|param| param.name.as_str()).collect();
+    let params = &kernel.params;
+    let stem = |place: usize| members::member(&params[place].name).map(|(stem, _)| stem);
+    let declared = declared(kernel);
+    let at = |name: &str| params.iter().position(|param| param.name == name);
+    let counted = |position: &str| declared.get(position.parse::<usize>().ok()?).copied();
+    let by_position = match members::member(name) {
+        Some((position, offset)) => counted(position).and_then(|place| at(&format!("{}+{offset}", stem(place)?))),
+        None => counted(name).filter(|&place| stem(place).is_none()),
+    };
+    by_position.or_else(|| at(name)).ok_or_else(|| {
+        let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
         format!(
             "`{name}` is no parameter of `{}`: expected 0 to {} or one of {}",
             kernel.name,
-            kernel.params.len().saturating_sub(1),
+            declared.len().saturating_sub(1),
             names.join(", ")
         )
     })
@@ -437,14 +447,23 @@ pub fn push_constants(kernel: &Kernel, block: &[u8]) -> Result<BTreeMap<usize, A
     Ok(members.map(member).collect())
 }
 
+/// The places of the parameters that a kernel declares, of structures with named members the first one.
+fn declared(kernel: &Kernel) -> Vec<usize> {
+    let stem = |place: usize| members::member(&kernel.params[place].name).map(|(stem, _)| stem);
+    // A structure's members stand side by side.
+    let begins = |&place: &usize| place == 0 || stem(place).is_none() || stem(place) != stem(place - 1);
+    (0..kernel.params.len()).filter(begins).collect()
+}
+
 /// A parameter as messages name it.
-pub fn called(place: usize, param: &Param) -> String {
-    format!("parameter {place} (`{}`)", param.name)
+pub fn called(kernel: &Kernel, place: usize) -> String {
+    let position = declared(kernel).partition_point(|&first| first <= place) - 1;
+    format!("parameter {position} (`{}`)", kernel.params[place].name)
 }
 
 /// That an array is given for a parameter that is a number.
-pub fn number_expected(place: usize, param: &Param) -> String {
-    format!("{} is a number of {} bytes: found an array", called(place, param), param.size)
+pub fn number_expected(kernel: &Kernel, place: usize) -> String {
+    format!("{} is a number of {} bytes: found an array", called(kernel, place), kernel.params[place].size)
 }
 
 /// Whether an array for a parameter is a structure passed by value, and no address.

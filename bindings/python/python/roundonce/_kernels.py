@@ -109,9 +109,9 @@ def run(
     `kernel` is a .ptx, .spv, .spvasm or .sass file, the text of one (several lines), or the words of a SPIR-V module as
     bytes; `entry` names one of several kernels. `grid` (blocks) and `block` (threads of a block; where the kernel says
     how many it wants, that is the default, otherwise 1) are one to three numbers. `args` are the parameters by name or
-    position, or a sequence of all: an array of any type and shape is memory, or a structure passed by value; numbers are
-    Python's, NumPy's of the declared type, or text as the command reads it. A buffer of SPIR-V is named by set and
-    binding, ``"0.1"``. Of a straight-line listing of SASS they are registers, predicates and words of constant banks
+    position, or a sequence of all: an array of any type and shape is memory, or a structure passed by value, of which
+    ``"p+8"`` names the member that stands 8 bytes into it; numbers are Python's, NumPy's of the declared type, or text as
+    the command reads it. A buffer of SPIR-V is named by set and binding, ``"0.1"``. Of a straight-line listing of SASS they are registers, predicates and words of constant banks
     (``"R1"``, ``"c[0x3][0x140]"``), a number for every lane or an array of 32-bit elements with one a lane; the registers
     written come back as uint32, one a lane; a predicate is 0 or 1, and there is neither a grid nor anything else of kernels.
 
