@@ -32,7 +32,7 @@ pub(crate) const PRODUCTS_UNTRIED: &str =
     "products of three factors and more were not taken in other orders, nor multiplied out";
 
 /// What is said where a product of a sum may be multiplied out.
-pub(crate) const MULTIPLIED_OUT_UNTRIED: &str = "products of sums were not multiplied out, but of those that have a 1";
+pub(crate) const MULTIPLIED_OUT_UNTRIED: &str = "products of sums were not multiplied out, except where the sum has a 1, as in x * (1 + y)";
 
 /// What is said where an evaluation and the same with all products fused give what was seen.
 pub(crate) const FUSED_OR_NOT: &str = "fused or not, it is the same here: other inputs can tell";
