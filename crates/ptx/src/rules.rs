@@ -350,6 +350,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 Outcome::Operands(spelled) => return Some(spelled),
                 Outcome::Done => false,
                 Outcome::Unknown => {
+                    self.form_without_row(instruction);
                     self.one_space(instruction);
                     let is_known = self.by_matrix_rows(instruction);
                     self.unchecked += usize::from(!is_known);

@@ -3,6 +3,7 @@
 //!
 //! What this is not: it says nothing about what an instruction does. An opcode without a row is not checked.
 
+mod asynchronous;
 mod memory;
 mod table;
 
@@ -30,6 +31,16 @@ pub(crate) struct WordGate {
     /// As in a slot.
     words: &'static str,
     pub(crate) gate: Gate,
+}
+
+/// What some forms of opcodes need that have no rows, beside their opcode.
+pub(crate) struct FormGate {
+    names: &'static str,
+    /// What stands behind each other, maybe with others between: modifiers, then `_` for each operand that is thrown away
+    /// and `o` for each other. Alternatives as in a slot; `!` in front: no such one is written.
+    words: &'static str,
+    /// One of these.
+    gates: &'static [Gate],
 }
 
 /// A place for one of several modifiers.
@@ -321,6 +332,60 @@ pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str,
     gates.iter().flat_map(gated).collect()
 }
 
+/// By opcode, forms without a row and their gates.
+static FORM_GATES: LazyLock<OnDemand<FormGate, FormGated>> =
+    LazyLock::new(|| OnDemand::new(asynchronous::FORMS.iter(), |form| form.names));
+
+/// A form taken apart.
+struct FormGated {
+    words: Vec<FormWord>,
+    gates: &'static [Gate],
+}
+
+struct FormWord {
+    choices: Vec<&'static str>,
+    is_absent: bool,
+}
+
+impl FormGate {
+    fn apart(&'static self) -> FormGated {
+        let word = |text: &'static str| {
+            let rest = text.strip_prefix('!');
+            FormWord { choices: choices(rest.unwrap_or(text)), is_absent: rest.is_some() }
+        };
+        FormGated { words: self.words.split_whitespace().map(word).collect(), gates: self.gates }
+    }
+}
+
+impl FormGated {
+    /// The modifiers of the form that are written, if all are.
+    fn matches(&self, written: &[&str]) -> Option<String> {
+        let mut left = written;
+        let mut found = String::new();
+        for word in &self.words {
+            if word.is_absent {
+                if written.iter().any(|word_written| word.choices.contains(word_written)) {
+                    return None;
+                }
+                continue;
+            }
+            let at = left.iter().position(|written| word.choices.contains(written))?;
+            if left[at].starts_with('.') {
+                found += left[at];
+            }
+            left = &left[at + 1..];
+        }
+        Some(found)
+    }
+}
+
+/// The forms without a row that are written, modifiers and then operands as a [`FormGate`] has them: each with its
+/// modifiers and its gates.
+pub(crate) fn form_gates(opcode: &str, written: &[&str]) -> impl Iterator<Item = (String, &'static [Gate])> {
+    let forms = FORM_GATES.of(opcode, FormGate::apart);
+    forms.iter().filter_map(|form| Some((form.matches(written)?, form.gates)))
+}
+
 /// The gate of a vector of so many bits, or of an eviction priority that such a vector has.
 pub(crate) static WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
 
@@ -392,7 +457,8 @@ mod tests {
     #[test]
     fn names_are_opcodes() {
         let of_rows = rows().map(|row| row.names).chain(table::WORDS.iter().map(|gate| gate.names));
-        for names in of_rows.chain(table::ELSEWHERE.iter().map(|(names, _)| *names)) {
+        let of_forms = asynchronous::FORMS.iter().map(|form| form.names);
+        for names in of_rows.chain(of_forms).chain(table::ELSEWHERE.iter().map(|(names, _)| *names)) {
             for name in names.split(' ') {
                 assert!(crate::opcodes::find(name).is_some(), "`{name}`");
             }

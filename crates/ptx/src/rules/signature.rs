@@ -2,7 +2,7 @@
 
 use super::gate::Gated;
 use super::{Check, INSTRUCTIONS, Outcome, Spelled, module};
-use crate::ast::Instruction;
+use crate::ast::{Instruction, OperandKind};
 use crate::opcodes::space_name;
 use crate::signatures::{self, Misfit, Signature};
 use crate::types::{Type, is_type};
@@ -104,6 +104,25 @@ impl<'a> Check<'_, 'a> {
         self.wide_vector(instruction, types, &written);
         let (row, types) = (*row, types.to_vec());
         Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written })))
+    }
+
+    /// Since when there is the form of an instruction that no row is about. Of what it lacks the most is reported.
+    pub(super) fn form_without_row(&mut self, instruction: &Instruction<'a>) {
+        let module = self.module;
+        let mut written = module.modifiers(instruction.modifiers).to_vec();
+        written.extend(module.operands(instruction.operands).iter().map(|operand| match operand.kind {
+            OperandKind::Discard => "_",
+            _ => "o",
+        }));
+        let opcode = instruction.opcode;
+        let lacking = signatures::form_gates(opcode, &written).filter_map(|(form, gates)| {
+            let is_lacking = gates.iter().all(|gate| !self.passes(gate, self.target));
+            Some((form, gates.first().filter(|_| is_lacking)?))
+        });
+        if let Some((form, gate)) = lacking.max_by_key(|(_, gate)| (gate.version.first, gate.target.first)) {
+            let (span, name) = (self.spelling_span(instruction), format!("`{form}` of `{opcode}`"));
+            self.report_gate(&Gated { span, name, gate, source: INSTRUCTIONS, note: "" }, self.target);
+        }
     }
 
     /// That an asynchronous store or reduction, which no row is about, has one state space.
