@@ -31,6 +31,10 @@ const SINCE: &[(&str, [&str; 2], [&str; 2])] = &[
     (".entry k() { ret; } .global .u32 x = k;", ["", "3.1"], ["sm_30", "sm_35"]),
     (".entry k() .minnctapersm 2 .maxntid 32 { ret; }", ["1.5", "2.0"], ["", "sm_13"]),
     (".entry k() .reqntid 32 { ret; }", ["2.0", "2.1"], ["", "sm_20"]),
+    (".entry k() { .pragma \"nounroll\"; ret; }", ["1.5", "2.0"], ["", "sm_13"]),
+    (".entry k() { .pragma \"used_bytes_mask 0xfff\"; ret; }", ["8.2", "8.3"], ["", "sm_80"]),
+    (".entry k() { .pragma \"nounroll\", \"enable_smem_spilling\"; ret; }", ["8.6", "8.7"], ["", "sm_80"]),
+    (".entry k() { .pragma \"frequency 32\"; ret; }", ["8.8", "9.0"], ["", "sm_80"]),
 ];
 
 #[test]

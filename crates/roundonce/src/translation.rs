@@ -1,5 +1,7 @@
 //! Modules in another language, and what is known of their equality: a proof, or launches on the same data.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 use roundonce_arith::Format;
 use roundonce_exec::{Arg, Buffer, Launch, RunError, element_formats};
@@ -104,12 +106,22 @@ pub fn translate(
     if !refused.is_empty() {
         return Err(NoTranslation::NoCounterpart(refused));
     }
-    let mut translation = write(&ready.program, &options).map_err(NoTranslation::NoCounterpart)?;
+    let written = write(&ready.program, &options);
+    let mut translation = written.map_err(|findings| NoTranslation::NoCounterpart(each_once(findings)))?;
     for (open, decided) in translation.open.iter_mut().zip(decided) {
         open.splice(0..0, decided);
     }
+    translation.losses = each_once(translation.losses);
     translation.losses.extend(accepted);
     Ok(Translated { source: ready, translation, to, assume: choice.assume })
+}
+
+/// Without what is said a second time of one place: one instruction of the source is several operations, and what kernels
+/// call is in each of them.
+fn each_once(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let mut said = HashSet::new();
+    findings.retain(|finding| said.insert((finding.code, finding.location, finding.message.clone())));
+    findings
 }
 
 /// What is known of a kernel and its translation.

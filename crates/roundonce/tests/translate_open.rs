@@ -3,6 +3,7 @@
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
+use roundonce::isa::{Finding, Location};
 
 /// A kernel that stores what instructions make of `f1`.
 fn kernel(target: &str, body: &str) -> String {
@@ -183,4 +184,29 @@ fn what_opencl_rounds_is_not_called_open() {
     }
     assert!(!open("OpExtInst %double %cl remainder %a %a"));
     assert!(open("OpExtInst %double %cl native_sqrt %a") && open("OpExtInst %double %cl length %a"));
+}
+
+/// What is refused stands in the text, once for each place: `malloc` is more than one atomic, and a function that is called too
+/// deep is not one instruction.
+#[test]
+fn refusals_have_a_place_and_are_said_once() {
+    let text = ".version 7.0\n.target sm_80\n.address_size 64\n\
+        .extern .func (.param .b64 r) malloc(.param .b64 n);\n\
+        .func (.param .b32 r) deep(.param .b32 n)\n{\n.reg .b32 r<4>; .reg .pred p;\n\
+        ld.param.u32 r1, [n]; setp.eq.u32 p, r1, 0; @p bra D; add.u32 r1, r1, -1;\n\
+        { .param .b32 a; .param .b32 o; st.param.b32 [a], r1; call (o), deep, (a); ld.param.b32 r1, [o]; }\n\
+        D: st.param.b32 [r], r1; ret;\n}\n\
+        .visible .entry k(.param .u64 y)\n{\n.reg .b64 d<4>; .reg .b32 r<4>;\nld.param.u64 d1, [y];\n\
+        { .param .b32 a; .param .b32 o; st.param.b32 [a], 5; call (o), deep, (a); ld.param.b32 r2, [o]; }\n\
+        { .param .b64 a; .param .b64 o; st.param.b64 [a], 8; call (o), malloc, (a); ld.param.b64 d2, [o]; }\n\
+        st.global.u32 [d1], r2; st.global.u64 [d1+8], d2; ret;\n}\n";
+    let refused = translate(Source::Ptx(text), To::Spirv, &Choice::default(), &Options::default());
+    let Err(NoTranslation::NoCounterpart(findings)) = refused else { panic!("{refused:?}") };
+    let place = |finding: &Finding| match finding.location {
+        Location::Span { start, end } => (finding.code, &text[start..end]),
+        _ => (finding.code, ""),
+    };
+    let mut places: Vec<_> = findings.iter().map(place).collect();
+    places.sort_unstable();
+    assert_eq!(places, [("TRN0001", "call (o), malloc, (a)"), ("TRN0201", "deep")], "{findings:?}");
 }

@@ -256,7 +256,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.calls = vec![(function.name, exit)];
         (self.current, self.span) = (entry, function.span);
         let line = self.lowering.line(function.span.start);
-        let (text, source, span) = (function.name.to_owned(), String::new(), 0..0);
+        let (text, source) = (function.name.to_owned(), String::new());
+        let span = self.module.span_of(function.name).unwrap_or(function.span);
+        let span = span.start as usize..span.end as usize;
         self.kernel.source_locs.push(SourceLoc { line, text, source, span });
         self.loc = self.kernel.source_locs.len() as u32 - 1;
         // Whether the stack is full: completed when the frame's size is known.

@@ -74,7 +74,7 @@ const MASK: &str = "a mask in an initial value";
 const LABELS: &str = "a label in a `.section`";
 
 /// As the manual and ptxas 12.9 and 13.5 have them. What they do not agree on is left out: since when `.branchtargets` is
-/// there.
+/// there. Of what a `.pragma` asks for ptxas's versions stand here: the manual has shared memory for spills from 9.0 on.
 #[rustfmt::skip] // A table.
 static ROWS: &[Row] = &[
     kernel(".maxnreg", since(1, 3, 0), ONE_POSITIVE, TUNING),
@@ -90,6 +90,9 @@ static ROWS: &[Row] = &[
     function(".abi_preserve", since(9, 0, 80), ONE, ABI),
     function(".abi_preserve_control", since(9, 0, 80), ONE, ABI),
     other(".pragma", since(2, 0, 0), TUNING),
+    other(".pragma \"used_bytes_mask\"", since(8, 3, 0), TUNING),
+    other(".pragma \"enable_smem_spilling\"", since(8, 7, 0), TUNING),
+    other(".pragma \"frequency\"", since(9, 0, 0), TUNING),
     other(".alias", since(6, 3, 30), ENTRIES),
     other(".calltargets", since(2, 1, 20), CONTROL),
     other(".callprototype", since(2, 1, 20), CONTROL),
@@ -192,6 +195,7 @@ impl<'a> Check<'_, 'a> {
         let (wanted, what) = match name {
             ".branchtargets" => (Entity::Label, "a label of this function"),
             ".calltargets" => (Entity::Function, "a function"),
+            ".pragma" => return self.pragma(directive.operands),
             _ => return,
         };
         for operand in self.module.operands(directive.operands) {
@@ -204,6 +208,16 @@ impl<'a> Check<'_, 'a> {
                 }
                 None => self.undeclared(target, operand.span),
             }
+        }
+    }
+
+    /// What a `.pragma` in a body asks for, by the first word of each string.
+    fn pragma(&mut self, strings: Operands) {
+        let module = self.module;
+        for string in module.operands(strings) {
+            let OperandKind::Text(text) = string.kind else { continue };
+            let word = text.split_whitespace().next().unwrap_or_default();
+            self.available(&format!(".pragma \"{word}\""), string.span);
         }
     }
 
