@@ -5,8 +5,8 @@
 //!
 //! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices and of tensor
 //! memory by the rows in `matrix::accepted` and `matrix::tensor_memory`. What this is not: of an opcode without any
-//! (textures, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and neither
-//! modifiers nor operands; [`Report::unchecked`] counts them.
+//! (bulk copies, asynchronous barriers, indirect calls) the gate of the opcode and of its form, the guard and the names are
+//! checked, and neither modifiers nor operands otherwise; [`Report::unchecked`] counts them.
 
 mod call;
 mod codes;
@@ -77,7 +77,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
 pub struct Report {
     /// In the order of the text.
     pub findings: Vec<Finding>,
-    /// Instructions whose opcode, gate, guard and names were checked, and neither modifiers nor operands.
+    /// Instructions whose opcode, gates, guard and names were checked, and neither modifiers nor operands otherwise.
     pub unchecked: usize,
 }
 

@@ -133,6 +133,8 @@ pub struct Verification {
     pub launches: usize,
     /// Launches of the source that failed, so that they say nothing.
     pub failed: usize,
+    /// The first of them.
+    pub failure: Option<Failure>,
     /// Bytes that these launches changed in buffers, in all: all of them were compared.
     pub changed: u64,
     /// The first launch whose results differ.
@@ -142,12 +144,23 @@ pub struct Verification {
 impl Verification {
     /// Before any launch.
     const fn of(proof: Result<(), Unproved>) -> Verification {
-        Verification { proof, launches: 0, failed: 0, changed: 0, different: None }
+        Verification { proof, launches: 0, failed: 0, failure: None, changed: 0, different: None }
     }
     /// Whether the two are known to be equal, for all data or for data that made them write something.
     pub fn holds(&self) -> bool {
         self.different.is_none() && (self.proof.is_ok() || self.changed > 0)
     }
+}
+
+/// A launch of the source that failed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// How many blocks it had.
+    pub blocks: u32,
+    /// Their threads.
+    pub block: [u32; 3],
+    /// What stopped it.
+    pub error: RunError,
 }
 
 /// How a launch of the translation differs.
@@ -168,6 +181,8 @@ pub enum Difference {
 const BUFFER: usize = 1 << 16;
 /// Threads of a block where the kernel says nothing.
 const BLOCK: u32 = 64;
+/// The most threads of a block on any machine.
+const MOST_THREADS: u32 = 1024;
 /// Dynamic shared memory, and what a parameter gets that is shared memory.
 const SHARED: u32 = 16 << 10;
 /// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
@@ -244,7 +259,7 @@ impl Pair<'_> {
         let mut verification = Verification::of(proof);
         for trial in 0..launches as u64 {
             let data = Data { program: &source.program, kernel, seed: mixed(trial + INCREMENT), trial };
-            self.compare(1 + trial as u32 % 2, data.arguments(), &mut verification);
+            self.compare((1 + trial as u32 % 2, self.block(trial)), data.arguments(), &mut verification);
             if verification.different.is_some() {
                 break;
             }
@@ -252,17 +267,24 @@ impl Pair<'_> {
         verification
     }
 
+    /// The block of a trial: the one that the kernel requires, or one of [`BLOCK`] threads and of the most that it names in turn.
+    fn block(&self, trial: u64) -> [u32; 3] {
+        let threads = match self.kernel.max_threads {
+            Some(most) if most < BLOCK || trial & 2 != 0 => most.min(MOST_THREADS),
+            _ => BLOCK,
+        };
+        self.kernel.required_block.unwrap_or([threads, 1, 1])
+    }
+
     /// Runs one of the two, block after block: what blocks write to one place at a time no two kernels have to agree on.
     fn launch(
         &self,
         (ready, kernel): (&Ready, &Kernel),
-        blocks: u32,
+        (blocks, block): (u32, [u32; 3]),
         mut args: Vec<Arg>,
         dynamic_shared: u32,
         step_limit: u64,
     ) -> Result<Vec<Arg>, RunError> {
-        let threads = self.kernel.max_threads.map_or(BLOCK, |most| most.min(BLOCK));
-        let block = self.kernel.required_block.unwrap_or([threads, 1, 1]);
         let (program, entry, grid) = (&ready.program, Some(kernel.name.as_str()), [blocks, 1, 1]);
         for only in 0..u64::from(blocks) {
             let (profile, blocks) = (ready.profile, Some(only..only + 1));
@@ -278,15 +300,20 @@ impl Pair<'_> {
     }
 
     /// One launch of both.
-    fn compare(&self, blocks: u32, args: Vec<Arg>, verification: &mut Verification) {
+    fn compare(&self, grid: (u32, [u32; 3]), args: Vec<Arg>, verification: &mut Verification) {
         let Pair { source, kernel, other, twin, arguments } = self;
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
         let (translated, shared) = translated_arguments(kernel, arguments, &args, SHARED);
-        let Ok(expected) = self.launch((source, kernel), blocks, args, SHARED, STEPS) else {
-            verification.failed += 1;
-            return;
+        let expected = match self.launch((source, kernel), grid, args, SHARED, STEPS) {
+            Ok(expected) => expected,
+            Err(error) => {
+                let (blocks, block) = grid;
+                verification.failed += 1;
+                verification.failure.get_or_insert(Failure { blocks, block, error });
+                return;
+            }
         };
-        let found = match self.launch((other, twin), blocks, translated, shared, MORE_STEPS) {
+        let found = match self.launch((other, twin), grid, translated, shared, MORE_STEPS) {
             Ok(found) => found,
             Err(error) => {
                 verification.different = Some(Difference::Fails(error.to_string()));

@@ -1,9 +1,10 @@
 //! What documents leave open of a kernel's bits: a translation says it, and promises no more than it has.
 
+use roundonce::answers::TranslatedModule;
+use roundonce::isa::{Finding, Location};
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
-use roundonce::isa::{Finding, Location};
 
 /// A kernel that stores what instructions make of `f1`.
 fn kernel(target: &str, body: &str) -> String {
@@ -209,4 +210,36 @@ fn refusals_have_a_place_and_are_said_once() {
     let mut places: Vec<_> = findings.iter().map(place).collect();
     places.sort_unstable();
     assert_eq!(places, [("TRN0001", "call (o), malloc, (a)"), ("TRN0201", "deep")], "{findings:?}");
+}
+
+/// A barrier object for 128 arrivals: blocks of 64 threads wait for ever. What stopped the runs is said; where the kernel
+/// names its most threads, blocks of as many are run too.
+#[test]
+fn what_stops_a_verifying_run_is_said() {
+    let text = |directive: &str| {
+        format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 y) {directive}\n{{\n\
+             .reg .b64 d<6>; .reg .b32 r<8>; .reg .pred p;\n.shared .align 8 .b64 m;\n\
+             ld.param.u64 d1, [y]; mov.u32 r1, %tid.x; mov.u32 r2, m;\n\
+             setp.eq.u32 p, r1, 0; @p mbarrier.init.shared.b64 [r2], 128;\nbar.sync 0;\n\
+             mbarrier.arrive.shared.b64 d2, [r2];\nW: mbarrier.test_wait.shared.b64 p, [r2], d2; @!p bra W;\n\
+             mul.wide.u32 d3, r1, 4; add.s64 d1, d1, d3; st.global.u32 [d1], r1; ret;\n}}\n"
+        )
+    };
+    let stopped = of_ptx(&text(""), To::Ptx, &Options::default());
+    let [verification] = &stopped.verify(1)[..] else { panic!("one kernel") };
+    assert!(!verification.holds() && verification.failed == 1, "{verification:?}");
+    let answer = TranslatedModule::new(&stopped, std::slice::from_ref(verification));
+    let said = answer.kernels[0].verification.as_ref().unwrap();
+    assert_eq!(said.verdict, "nothing-compared");
+    let expected = "nothing was compared: 0 runs, 0 bytes written, 1 failed, the first with 1 block of 64 threads: \
+        kernel `k`, line 12, `@!p bra W`, block (0, 0, 0) thread (0, 0, 0): the step limit of 16777216 instructions is reached; \
+        not proved for all data: the proof cannot match the operations of the two at line 11";
+    assert_eq!(said.reason, expected);
+    assert_eq!(said.failure.as_deref().map(|first| first.starts_with("with 1 block of 64 threads: ")), Some(true));
+    for directive in [".maxntid 128", ".reqntid 128"] {
+        let waits_for_all = of_ptx(&text(directive), To::Ptx, &Options::default());
+        let [verification] = &waits_for_all.verify(4)[..] else { panic!("one kernel") };
+        assert!(verification.holds() && verification.launches >= 2, "{directive}: {verification:?}");
+    }
 }

@@ -328,7 +328,7 @@ fn compare_steps(first: &Run<'_, '_>, second: &Run<'_, '_>) -> Result<(), Unprov
         let Step { loc, .. } = one;
         let locs = [*loc, other.loc];
         if one.what != other.what {
-            return Err(Unproved { reason: "the two do different things", locs });
+            return Err(Unproved { reason: "the proof cannot match the operations of the two", locs });
         }
         if one.guard != other.guard || one.args != other.args {
             return Err(Unproved { reason: "the two may do it with different values", locs });
@@ -338,7 +338,10 @@ fn compare_steps(first: &Run<'_, '_>, second: &Run<'_, '_>) -> Result<(), Unprov
     let next = |run: &Run<'_, '_>, at: usize| run.steps.get(at).map_or(run.loc, |step| step.loc);
     let shared = first.steps.len().min(second.steps.len());
     if longer.is_ne() {
-        return Err(Unproved { reason: "one of the two does more", locs: [next(first, shared), next(second, shared)] });
+        return Err(Unproved {
+            reason: "one of the two has more operations",
+            locs: [next(first, shared), next(second, shared)],
+        });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use roundonce_translate::kernel::Argument;
 use roundonce_why::{COLUMNS, Line, Role, wrap};
 use serde::Serialize;
 
-use crate::translation::{Difference, Translated, Verification};
+use crate::translation::{Difference, Failure, Translated, Verification};
 
 /// A translated module, for programs.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +49,9 @@ pub struct VerifiedKernel {
     pub launches: usize,
     /// Launches of the source that failed, and say nothing.
     pub failed: usize,
+    /// The first of them: its blocks, and what stopped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// Bytes that they changed, and that were compared.
     pub changed: u64,
 }
@@ -135,7 +138,8 @@ fn described(kernel: &Kernel, argument: Argument) -> String {
 
 impl VerifiedKernel {
     fn new(kernel: &Kernel, verification: &Verification, is_open: bool) -> VerifiedKernel {
-        let Verification { proof, launches, failed, changed, different } = verification;
+        let Verification { proof, launches, failed, failure, changed, different } = verification;
+        let failure = failure.as_ref().map(described_failure);
         let compared = format!("{}, {} bytes written", counted(*launches as u64, "run"), grouped(*changed));
         let place = |loc: u32| match kernel.source_locs.get(loc as usize) {
             Some(place) if place.line > 0 => format!(" at {}", kernel.place_name(place.line)),
@@ -160,10 +164,17 @@ impl VerifiedKernel {
                 if verification.holds() {
                     ("equal-on-data", format!("equal in {compared}; {why}"))
                 } else {
-                    ("nothing-compared", format!("nothing was compared: {compared}, {failed} failed; {why}"))
+                    let first = failure.as_ref().map(|first| format!(", the first {first}")).unwrap_or_default();
+                    ("nothing-compared", format!("nothing was compared: {compared}, {failed} failed{first}; {why}"))
                 }
             }
         };
-        VerifiedKernel { verdict, reason, launches: *launches, failed: *failed, changed: *changed }
+        VerifiedKernel { verdict, reason, launches: *launches, failed: *failed, failure, changed: *changed }
     }
+}
+
+/// `with 1 block of 64 threads: …`
+fn described_failure(Failure { blocks, block, error }: &Failure) -> String {
+    let threads = block.iter().map(|count| u64::from(*count)).product();
+    format!("with {} of {}: {error}", counted((*blocks).into(), "block"), counted(threads, "thread"))
 }
