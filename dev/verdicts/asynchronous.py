@@ -221,6 +221,13 @@ def multicast():
         yield f"multimem.ld_reduce.global.add{acc}.v4.{ty} {{%r1, %r2, %r3, %r4}}, [G]"
     for ty in ("e4m3x4", "e5m2x4"):
         yield f"multimem.st.global.{ty} [G], %r1"
+    halves = ", ".join(f"%h{each}" for each in range(8))
+    for op, ty in itertools.product(("add", "min"), ("e4m3x2", "e5m2x2")):
+        yield f"multimem.ld_reduce.global.{op}.v8.{ty} {{{halves}}}, [G]"
+    for ty in ("e4m3", "e5m2"):
+        yield f"multimem.ld_reduce.global.add.v8.{ty} {{{halves.replace('h', 'b')}}}, [G]"
+    yield f"multimem.ld_reduce.global.add.v8.f16 {{{halves}}}, [G]"
+    yield "multimem.ld_reduce.global.min.s64 %q1, [G]"
     yield "multimem.cp.async.bulk.global.shared::cta.bulk_group [G], [S], %r1"
     yield "multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [G], [S], %r1, %h1"
     for op, ty in (("add", "u32"), ("add", "f32"), ("add", "noftz.f16"), ("and", "b32")):

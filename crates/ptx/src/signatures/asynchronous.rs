@@ -44,7 +44,7 @@ pub(super) static FORMS: &[FormGate] = &[
     form("st", ".bulk", &[since(8, 6, 100)]),
     // Memory that several machines have.
     form("multimem", ".acc::f32", &[since(8, 2, 90)]),
-    form("multimem", ".e4m3|.e4m3x4|.e5m2|.e5m2x4", FP8),
+    form("multimem", ".e4m3|.e4m3x2|.e4m3x4|.e5m2|.e5m2x2|.e5m2x4", FP8),
     form("multimem", ".cp", &[since(9, 1, 90)]),
     form("multimem", ".cp .cp_mask", &[since(9, 1, 100)]),
     // Clusters, tensor maps, and what is handed from one group of threads to another.
