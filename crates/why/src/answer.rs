@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
-use crate::evaluation::{Step, is_same_fused};
+use crate::evaluation::{Step, first_difference, is_same_fused};
 use crate::evaluation_text::{EvaluationText, describe, step_sentence};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{has_long_product, has_product_of_sum, terms_of};
-use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
+use crate::search::{CandidateSet, Explanation, Found, Options, ulps};
 use crate::spell::step_text;
 use crate::text::{COLUMNS, Line, Role, wrap};
 use crate::untyped::OtherTypes;
@@ -32,7 +32,8 @@ pub(crate) const PRODUCTS_UNTRIED: &str =
     "products of three factors and more were not taken in other orders, nor multiplied out";
 
 /// What is said where a product of a sum may be multiplied out.
-pub(crate) const MULTIPLIED_OUT_UNTRIED: &str = "products of sums were not multiplied out, except where the sum has a 1, as in x * (1 + y)";
+pub(crate) const MULTIPLIED_OUT_UNTRIED: &str =
+    "products of sums were not multiplied out, except where the sum has a 1, as in x * (1 + y)";
 
 /// What is said where an evaluation and the same with all products fused give what was seen.
 pub(crate) const FUSED_OR_NOT: &str = "fused or not, it is the same here: other inputs can tell";

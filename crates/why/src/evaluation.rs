@@ -250,6 +250,28 @@ impl Step {
     }
 }
 
+/// The first operation of each of two evaluations that the other does not carry out with the same result.
+pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
+    // What is exact in one type is the same number in another one, and in 80 bits.
+    let type_of = |step: &Step| (step.operation.format, step.x87.is_some());
+    let number = |step: &Step| {
+        let Typed { format, bits } = step.narrowed.unwrap_or(step.computed());
+        convert(format, Format::F64, Rounding::NearestEven, bits).0
+    };
+    let is_exact_in_both =
+        |a: &Step, b: &Step| type_of(a) != type_of(b) && !a.inexact && !b.inexact && number(a) == number(b);
+    let is_alike = |a: &Step, b: &Step| {
+        (a.operation.format, a.result, &a.bits, a.narrowed, a.x87)
+            == (b.operation.format, b.result, &b.bits, b.narrowed, b.x87)
+    };
+    let same = |a: &Step, b: &Step| {
+        a.operation.op == b.operation.op && a.call == b.call && (is_alike(a, b) || is_exact_in_both(a, b))
+    };
+    let first_unshared =
+        |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));
+    first_unshared(one, other).zip(first_unshared(other, one))
+}
+
 /// Whether a wider type is among some deviations.
 pub(crate) fn has_wider_type(deviations: &[Deviation]) -> bool {
     let is_wide =

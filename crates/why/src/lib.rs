@@ -53,7 +53,7 @@ pub use chance::{
     FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
     is_beyond_accident,
 };
-pub use evaluation::{Evaluation, Step};
+pub use evaluation::{Evaluation, Step, first_difference};
 pub use evaluation_text::{Delivered, EvaluationText, StepText};
 pub use explain::{
     COLOURS, Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep,
@@ -66,7 +66,7 @@ pub use parse::{Statements, names_in, parse_expr, parse_statements};
 pub use plan::{OpKind, Plan, PlanOp, Ref};
 pub use reference::{ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
-pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, place, ulps};
+pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, place, ulps};
 pub use spell::{Spelling, spell};
 pub use text::{COLUMNS, Line, Role, wrap};
 pub use untyped::{OtherTypes, Problem, Untyped};

@@ -4,17 +4,17 @@ use std::cell::{Cell, OnceCell};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use roundonce_arith::{ArithOp, Format, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Profile};
 use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_deviate::{
     Allowed, Deviation, ExpressionTraits, FactorRounding, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
-use roundonce_isa::{convert, grouped};
+use roundonce_isa::grouped;
 
 use crate::accuracy::ALL_DOCUMENTS;
 use crate::approximate::MAX_APPROXIMATIONS;
 use crate::chance::Neighbourhood;
-use crate::evaluation::{Evaluation, Step, has_wider_type, is_same_fused};
+use crate::evaluation::{Evaluation, has_wider_type, is_same_fused};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
@@ -576,26 +576,4 @@ pub fn place(format: Format, bits: u64) -> i128 {
 pub(crate) fn at_place(format: Format, place: i128) -> u64 {
     let magnitude = place.unsigned_abs().min(u128::from(format.infinity())) as u64;
     if place < 0 { magnitude | format.sign_mask() } else { magnitude }
-}
-
-/// The first operation of each of two evaluations that the other does not carry out with the same result.
-pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
-    // What is exact in one type is the same number in another one, and in 80 bits.
-    let type_of = |step: &Step| (step.operation.format, step.x87.is_some());
-    let number = |step: &Step| {
-        let Typed { format, bits } = step.narrowed.unwrap_or(step.computed());
-        convert(format, Format::F64, Rounding::NearestEven, bits).0
-    };
-    let is_exact_in_both =
-        |a: &Step, b: &Step| type_of(a) != type_of(b) && !a.inexact && !b.inexact && number(a) == number(b);
-    let is_alike = |a: &Step, b: &Step| {
-        (a.operation.format, a.result, &a.bits, a.narrowed, a.x87)
-            == (b.operation.format, b.result, &b.bits, b.narrowed, b.x87)
-    };
-    let same = |a: &Step, b: &Step| {
-        a.operation.op == b.operation.op && a.call == b.call && (is_alike(a, b) || is_exact_in_both(a, b))
-    };
-    let first_unshared =
-        |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));
-    first_unshared(one, other).zip(first_unshared(other, one))
 }
