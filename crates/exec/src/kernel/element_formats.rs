@@ -2,47 +2,115 @@
 
 use roundonce_arith::Format;
 use roundonce_ir::flow::{ParamBytes, Written, propagate};
-use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Scalar, Space};
+use roundonce_ir::{Block, Comparand, Instruction, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
 use std::collections::BTreeSet;
 
 /// For each parameter the names of the float formats in which the kernel computes with the elements that it points to
 /// (`f32`). Empty if nothing is known.
 ///
 /// Only what is certain counts: a load whose address comes from this parameter alone and whose value goes straight into
-/// float arithmetic, a store of such arithmetic's result.
+/// float arithmetic, a store of such arithmetic's result. In a kernel that computes in f64, two words that are moved
+/// together may be one number.
 pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'static str>> {
     let origins = origins(kernel, program.address_bits / 8);
+    let has_doubles = kernel.blocks.iter().flat_map(|block| &block.instructions).any(|Instruction { op, .. }| {
+        let mut is_double = result(op) == Some(Format::F64);
+        operands(op, &mut |_, format| is_double |= format == Format::F64);
+        is_double
+    });
+    // The parameter that an access is certain to go to, and the bytes of an element.
+    let element = |address: Operand, bytes: u32, count: usize| {
+        let Operand::Reg(Reg(address)) = address else { return None };
+        match origins[address as usize] {
+            Origin::Param(param) if !(has_doubles && bytes == 4 && count > 1) => Some((param, bytes)),
+            _ => None,
+        }
+    };
+    let written = |op: &Op| match op {
+        Op::Load { address, bytes, d, space: Space::Global | Space::Generic, .. } => {
+            element(*address, *bytes, d.len()).map(Value::Element)
+        }
+        _ => result(op).map(Value::Float),
+    };
     let mut formats: Vec<BTreeSet<&'static str>> = vec![BTreeSet::new(); kernel.params.len()];
-    let mut known: Vec<Option<Format>> = vec![None; kernel.registers.len()];
-    let ops = || kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
-    for op in ops() {
-        as_floats(op, &mut |operand, format| {
-            if let Operand::Reg(reg) = operand {
-                known[reg.0 as usize] = Some(format);
-            }
-        });
-    }
-    for op in ops() {
-        let (address, bytes, values): (&Operand, u32, Vec<Operand>) = match op {
-            Op::Load { address, bytes, d, space: Space::Global | Space::Generic, .. } => {
-                (address, *bytes, d.iter().flatten().copied().map(Operand::Reg).collect())
-            }
-            Op::Store { address, bytes, values, space: Space::Global | Space::Generic, .. } => {
-                (address, *bytes, values.clone())
-            }
-            _ => continue,
-        };
-        let Operand::Reg(Reg(address)) = *address else { continue };
-        let Origin::Param(param) = origins[address as usize] else { continue };
-        for value in values {
-            if let Operand::Reg(Reg(reg)) = value
-                && let Some(format) = known[reg as usize].filter(|format| format.width() == bytes * 8)
+    let mut claim = |(param, bytes): (usize, u32), format: Format| {
+        if format.width() == bytes * 8 {
+            formats[param].extend(format.name());
+        }
+    };
+    let mut values = Values::of(kernel, &written);
+    for (block, Block { instructions, .. }) in kernel.blocks.iter().enumerate() {
+        for Instruction { op, guard, .. } in instructions {
+            operands(op, &mut |operand, format| {
+                if let Some(Value::Element(element)) = values.get(operand, block) {
+                    claim(element, format);
+                }
+            });
+            if let Op::Store { address, bytes, values: stored, space: Space::Global | Space::Generic, .. } = op
+                && let Some(element) = element(*address, *bytes, stored.len())
             {
-                formats[param].extend(format.name());
+                for value in stored {
+                    if let Some(Value::Float(format)) = values.get(*value, block) {
+                        claim(element, format);
+                    }
+                }
             }
+            values.write(op, written(op).filter(|_| guard.is_none()), block);
         }
     }
     formats
+}
+
+/// What is certain of a register's value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// An element of a parameter's memory, of so many bytes.
+    Element((usize, u32)),
+    /// The result of float arithmetic.
+    Float(Format),
+}
+
+/// Machine code has one register for one value after the other: what a register holds is certain where the same block wrote
+/// it, or where all that is ever written to it is the same.
+struct Values {
+    ever: Vec<Option<Value>>,
+    /// With the block that wrote it.
+    last: Vec<Option<(usize, Value)>>,
+}
+
+impl Values {
+    fn of(kernel: &Kernel, written: &dyn Fn(&Op) -> Option<Value>) -> Values {
+        let count = kernel.registers.len();
+        let (mut ever, mut is_written) = (vec![None; count], vec![false; count]);
+        for Instruction { op, .. } in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+            let value = written(op);
+            op.registers(|role, Reg(reg)| {
+                let reg = reg as usize;
+                if role == Role::Def {
+                    let others = std::mem::replace(&mut is_written[reg], true).then_some(ever[reg]);
+                    ever[reg] = value.filter(|_| others.is_none_or(|others| others == value));
+                }
+            });
+        }
+        Values { ever, last: vec![None; count] }
+    }
+
+    /// What an operation writes in every lane; `None` where that is not certain.
+    fn write(&mut self, op: &Op, value: Option<Value>, block: usize) {
+        op.registers(|role, Reg(reg)| {
+            if role == Role::Def {
+                self.last[reg as usize] = value.map(|value| (block, value));
+            }
+        });
+    }
+
+    fn get(&self, operand: Operand, block: usize) -> Option<Value> {
+        let Operand::Reg(Reg(reg)) = operand else { return None };
+        match self.last[reg as usize] {
+            Some((by, value)) if by == block => Some(value),
+            _ => self.ever[reg as usize],
+        }
+    }
 }
 
 /// Where a register's value may come from.
@@ -83,36 +151,36 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
     })
 }
 
-/// Calls `visit` with the operands and the result that are floats.
-fn as_floats(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
+/// Calls `visit` with the operands that are floats.
+fn operands(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
     match op {
-        Op::Float { d, operation, components: 1, args, .. } => {
-            visit(Operand::Reg(*d), operation.format);
+        Op::Float { operation, components: 1, args, .. } => {
             for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
                 visit(*arg, operation.operand_format(at));
             }
         }
-        Op::Divide { d, format, a, b, .. } | Op::MinMax { d, format, a, b, .. } => {
-            visit(Operand::Reg(*d), *format);
+        Op::Divide { format, a, b, .. }
+        | Op::MinMax { format, a, b, .. }
+        | Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => {
             visit(*a, *format);
             visit(*b, *format);
         }
-        Op::SquareRoot { d, format, a, .. } | Op::Approximate { d, format, a, .. } => {
-            visit(Operand::Reg(*d), *format);
-            visit(*a, *format);
-        }
-        Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => {
-            visit(*a, *format);
-            visit(*b, *format);
-        }
-        Op::Convert { d, to, from, a, .. } => {
-            if let Scalar::Float(format) = from {
-                visit(*a, *format);
-            }
-            if let Scalar::Float(format) = to {
-                visit(Operand::Reg(*d), *format);
-            }
-        }
+        Op::SquareRoot { format, a, .. }
+        | Op::Approximate { format, a, .. }
+        | Op::Convert { from: Scalar::Float(format), a, .. } => visit(*a, *format),
         _ => {}
+    }
+}
+
+/// The format of a result that is a float.
+fn result(op: &Op) -> Option<Format> {
+    match op {
+        Op::Float { operation, components: 1, .. } => Some(operation.format),
+        Op::Divide { format, .. }
+        | Op::MinMax { format, .. }
+        | Op::SquareRoot { format, .. }
+        | Op::Approximate { format, .. }
+        | Op::Convert { to: Scalar::Float(format), .. } => Some(*format),
+        _ => None,
     }
 }
