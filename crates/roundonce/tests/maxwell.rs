@@ -250,6 +250,29 @@ fn sums_of_three_give_the_bits_of_their_ptx() {
     assert_eq!(compare("sums", Source::Cubin(&cubin("sums")), 32), 2);
 }
 
+/// Condition codes that are kept in a register or count carries; predicates that `LEA` wrote before, under the guard of what
+/// reads them.
+#[test]
+fn carries_and_guards_give_the_bits_of_their_ptx() {
+    assert_eq!(compare("carries", Source::Cubin(&cubin("carries")), 32), 6);
+}
+
+/// A register holds one value after the other, and a double's upper half is compared as an f32: no format is told of these.
+#[test]
+fn arrays_are_taken_where_the_code_tells_no_other_format() {
+    let bytes = cubin("carries");
+    for (name, formats) in
+        [("reused", [None, Some("f32"), Some("f64")]), ("quotient", [None, Some("f64"), Some("f64")])]
+    {
+        let choice = Choice { entry: Some(name.to_owned()), ..Choice::default() };
+        let ready = Ready::read(Source::Cubin(&bytes), &choice).unwrap();
+        assert_eq!(ready.check_formats(&formats), Ok(()), "{name}");
+    }
+    // What `LEA` shifts by nothing is an address still.
+    let choice = Choice { entry: Some("guarded".to_owned()), ..Choice::default() };
+    assert_eq!(Ready::read(Source::Cubin(&bytes), &choice).unwrap().array_parameters()[1..], [true; 2]);
+}
+
 #[test]
 fn programs_give_the_bits_of_their_ptx() {
     for target in ["sm_50", "sm_61"] {

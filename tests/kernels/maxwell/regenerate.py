@@ -23,7 +23,7 @@ OLD = {"old_1_4", "old_2_3"}
 UNOPTIMISED = {"call", "horner", "interval", "softmax"}
 #: What is compiled beside the kernels of the folder above, and for which targets.
 TARGETS = {"operations": ["sm_50"], "flow": ["sm_50"], "nans": ["sm_50"], "roots": ["sm_50"], "sums": ["sm_50"],
-           "halves": ["sm_53", "sm_60"], "dots": ["sm_61"], "programs": ["sm_50", "sm_61"]}
+           "halves": ["sm_53", "sm_60"], "dots": ["sm_61"], "carries": ["sm_61"], "programs": ["sm_50", "sm_61"]}
 
 
 def operations():

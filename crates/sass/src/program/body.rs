@@ -37,11 +37,18 @@ pub(super) struct Body<'a> {
     predicates: BTreeMap<u8, Reg>,
     /// Words of banks 0 and 4, by their offsets.
     constants: BTreeMap<(u8, u16), Reg>,
-    /// The carry, whether the result was zero, and whether it was negative.
+    /// The carry, that of a second addition, whether the result was zero, and whether it was negative.
     carry: Option<Reg>,
+    second_carry: Option<Reg>,
     zero: Option<Reg>,
     negative: Option<Reg>,
     pub(super) flags: Flags,
+    /// The guard of the choice between pairs that the flags are of; nothing where it has been written since.
+    pub(super) choice: Option<Option<Guard>>,
+    /// Registers of this block that hold condition codes, and which of them; nothing where some lanes hold something else.
+    pub(super) saved: BTreeMap<u8, Option<Flags>>,
+    /// Whether the instruction that is lowered reads such a register as a number: not all of its bits are known.
+    reads_saved: bool,
     /// A predicate that an instruction writes without a documented value; no other instruction may read it.
     pub(super) hint: Option<Reg>,
     /// Whether the access that is lowered has that predicate.
@@ -64,6 +71,8 @@ pub(super) enum Flags {
     Choice,
     /// Both: they are those of one addition of 32 bits.
     Sum,
+    /// How often a sum of three numbers carries: none, once by either of its additions, or by both.
+    Counted,
 }
 
 pub(super) const B32: Width = Width::B32;
@@ -99,6 +108,10 @@ impl<'a> Body<'a> {
             predicates: BTreeMap::new(),
             constants: BTreeMap::new(),
             carry: None,
+            second_carry: None,
+            choice: None,
+            saved: BTreeMap::new(),
+            reads_saved: false,
             zero: None,
             negative: None,
             flags: Flags::Unknown,
@@ -114,6 +127,21 @@ impl<'a> Body<'a> {
     pub(super) fn begin_block(&mut self) {
         (self.flags, self.barrier, self.low_sum) = (Flags::Unknown, None, None);
         self.known.clear();
+        self.saved.clear();
+    }
+    /// What the block leaves behind whose value is not known to the last bit.
+    pub(super) fn half_known(&self) -> Vec<Reg> {
+        let saved = self.saved.keys().filter_map(|number| self.registers.get(number)).copied();
+        let carry = self.carry.filter(|_| !self.has_carry());
+        saved.chain(carry).collect()
+    }
+    /// Whether the instruction read condition codes as a number.
+    pub(super) fn took_saved(&mut self) -> bool {
+        std::mem::take(&mut self.reads_saved)
+    }
+    /// Whether there is a carry of one bit.
+    pub(super) fn has_carry(&self) -> bool {
+        matches!(self.flags, Flags::Unknown | Flags::Sum)
     }
     /// The flags of an addition beside the carry, or all flags of another result.
     pub(super) fn write_flags(&mut self, result: Reg, flags: Flags) {
@@ -173,8 +201,10 @@ impl<'a> Body<'a> {
     pub(super) fn named(&self) -> impl Iterator<Item = (Reg, u16)> + '_ {
         let registers = self.registers.iter().map(|(number, reg)| (*reg, u16::from(*number)));
         let predicates = self.predicates.iter().map(|(number, reg)| (*reg, 256 + u16::from(*number)));
-        let codes =
-            [self.carry, self.zero, self.negative].into_iter().flatten().map(|reg| (reg, super::hazards::CODES));
+        let codes = [self.carry, self.second_carry, self.zero, self.negative]
+            .into_iter()
+            .flatten()
+            .map(|reg| (reg, super::hazards::CODES));
         registers.chain(predicates).chain(codes)
     }
 
@@ -193,9 +223,18 @@ impl<'a> Body<'a> {
     /// The same of an access to memory, or a fence.
     pub(super) fn finish_ordered(&mut self, op: Op, order: MemoryOrder) {
         op.registers(|role, reg| {
-            if let (Role::Def, Some(number)) = (role, self.numbers.get(&reg)) {
-                self.known.remove(number);
+            if role == Role::Use {
+                return;
             }
+            if let Some(number) = self.numbers.get(&reg) {
+                self.known.remove(number);
+                if self.guard.is_none() {
+                    self.saved.remove(number);
+                } else if let Some(saved) = self.saved.get_mut(number) {
+                    *saved = None;
+                }
+            }
+            self.choice = self.choice.filter(|guard| guard.is_none_or(|guard| guard.pred != reg));
         });
         self.code.push(Step { op, guard: self.guard, loc: self.loc, order });
     }
@@ -212,6 +251,10 @@ impl<'a> Body<'a> {
             reg
         })
     }
+    /// Which of the machine's predicates a register is.
+    pub(super) fn predicate_number(&self, reg: Reg) -> Option<u8> {
+        self.predicates.iter().find_map(|(number, known)| (*known == reg).then_some(*number))
+    }
     pub(super) fn predicate(&mut self, number: u8) -> Reg {
         if number == PT {
             return self.fresh(Width::Pred);
@@ -223,6 +266,10 @@ impl<'a> Body<'a> {
         let kernel = &mut self.kernel;
         *self.carry.get_or_insert_with(|| kernel.register(Width::Pred))
     }
+    pub(super) fn second_carry(&mut self) -> Reg {
+        let kernel = &mut self.kernel;
+        *self.second_carry.get_or_insert_with(|| kernel.register(Width::Pred))
+    }
     pub(super) fn zero(&mut self) -> Reg {
         let kernel = &mut self.kernel;
         *self.zero.get_or_insert_with(|| kernel.register(Width::Pred))
@@ -233,6 +280,7 @@ impl<'a> Body<'a> {
     }
     /// A register's value.
     pub(super) fn read(&mut self, number: u8) -> Arg {
+        self.reads_saved |= self.saved.contains_key(&number);
         if number == RZ { Arg::ZERO } else { self.register(number).into() }
     }
     /// The register that an operand writes.
@@ -298,11 +346,15 @@ impl<'a> Body<'a> {
         let value = self.signed_int(operand, value);
         Some(if operand.invert { self.int32(IntOp::Not, &[value]) } else { value })
     }
-    /// A whole number with an operand's signs applied.
-    pub(super) fn signed_int(&mut self, operand: &Operand, mut value: Arg) -> Arg {
+    /// A whole number of 32 bits with an operand's signs applied.
+    pub(super) fn signed_int(&mut self, operand: &Operand, value: Arg) -> Arg {
+        self.signed_whole(operand, B32, value)
+    }
+    /// The same of a width.
+    pub(super) fn signed_whole(&mut self, operand: &Operand, width: Width, mut value: Arg) -> Arg {
         for (is_asked, op) in [(operand.absolute, IntOp::Abs), (operand.negate, IntOp::Neg)] {
             if is_asked {
-                value = self.int32(op, &[value]);
+                value = self.int(op, width, &[value]).into();
             }
         }
         value

@@ -142,8 +142,10 @@ impl Body<'_> {
         let (to, (bits, signed)) = (float(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
         let a = match bits {
-            64 if operand.negate || operand.absolute => return None,
-            64 => self.pair(operand)?,
+            64 => {
+                let value = self.pair(operand)?;
+                self.signed_whole(operand, Width::B64, value)
+            }
             _ => self.int_source(operand, bits, sign(signed))?,
         };
         let d = self.fresh(Width::holding(to.width()));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use roundonce_ir::{
-    Block, Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand as Arg, Reg,
+    Block, Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand as Arg, Reg, Role,
     SourceLoc, Terminator, Variable, Width, too_large,
 };
 use roundonce_isa::{Finding, Location};
@@ -12,6 +12,7 @@ use roundonce_isa::{Finding, Location};
 use super::Words;
 use super::body::{B32, Body, TRUE};
 use super::hazards::{Checked, Trace};
+use super::hints::Predicates;
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
 use crate::rules;
@@ -46,8 +47,9 @@ pub(super) struct Flow<'a, 'b> {
     targets: BTreeSet<usize>,
     /// Accesses whose predicate the last `LEA` before them wrote.
     hinted: BTreeSet<usize>,
-    /// Such a predicate, the block behind, and the word that wrote it.
-    hints: Vec<(Reg, usize, usize)>,
+    predicates: Predicates,
+    /// Registers whose bits are not all known behind a block, and its number.
+    half_known: Vec<(Reg, usize)>,
     blocks: BTreeMap<Place, usize>,
     waiting: Vec<(Place, usize)>,
     findings: Vec<Finding>,
@@ -78,6 +80,7 @@ pub(super) fn lower(
 ) -> Result<(Kernel, Vec<Variable>), Vec<Finding>> {
     let (mut flow, start) = build(body, code, offset, largest, None)?;
     flow.check_hints();
+    flow.check_half_known();
     if !flow.findings.is_empty() {
         flow.findings.sort_by_key(|finding| match finding.location {
             Location::Word(word) => word,
@@ -125,7 +128,8 @@ fn build<'a, 'b>(
         largest,
         targets: BTreeSet::new(),
         hinted: BTreeSet::new(),
-        hints: Vec::new(),
+        predicates: Predicates::default(),
+        half_known: Vec::new(),
         blocks: BTreeMap::new(),
         waiting: Vec::new(),
         findings: Vec::new(),
@@ -142,6 +146,7 @@ fn build<'a, 'b>(
         flow.body.begin_block();
         flow.number = number;
         let (terminator, loc) = flow.run(place);
+        flow.half_known.extend(flow.body.half_known().into_iter().map(|reg| (reg, number)));
         let instructions = flow.body.take_code();
         flow.steps += instructions.len() + 1;
         if flow.steps > flow.largest {
@@ -254,7 +259,9 @@ impl Flow<'_, '_> {
                 Some(None) => None,
                 None => {
                     self.body.is_hinted = self.hinted.contains(&at);
-                    self.body.instruction(&instruction).map(|()| End::None)
+                    let lowered = self.body.instruction(&instruction);
+                    let lowered = if self.body.took_saved() { None } else { lowered };
+                    lowered.map(|()| End::None)
                 }
             };
             if let Some(trace) = &mut self.trace {
@@ -266,11 +273,8 @@ impl Flow<'_, '_> {
                     _ => {}
                 }
             }
-            if let Some(reg) = self.body.hint.take() {
-                let next = self.block(Flow::normal((at + 1, stack)));
-                self.hints.push((reg, next, at));
-                return (Terminator::Jump(next), loc);
-            }
+            self.predicates.record(&self.body, self.number, at, guard, lowered);
+            self.body.hint = None;
             let next = (at + 1, stack.clone());
             match (end, self.body.guard) {
                 (None, _) => {
@@ -305,15 +309,51 @@ impl Flow<'_, '_> {
 
     /// Nothing but generic accesses reads what no source says.
     fn check_hints(&mut self) {
-        let liveness = (!self.hints.is_empty()).then(|| Liveness::of(&self.body.kernel));
-        for (reg, block, at) in std::mem::take(&mut self.hints) {
-            let is_live = liveness.as_ref().is_none_or(|liveness| {
-                let live = |bit: usize| liveness.before(block).is_none_or(|live| live[bit / 64] >> (bit % 64) & 1 != 0);
-                liveness.bit(reg).is_some_and(live)
-            });
-            if is_live {
-                self.refuse(at, format!("the predicate that is written at {:#06x} is read: that is not run", 8 * at));
+        for (at, by) in self.predicates.hints_read(&self.body) {
+            let (text, by) = (self.code.text(at), 8 * by);
+            let hint = format!("reads the predicate that is written at {by:#06x}, a hint for generic accesses");
+            self.refuse(at, format!("`{text}` at {:#06x} {hint}: that is not run", 8 * at));
+        }
+    }
+
+    /// Another block reads nothing of kept condition codes but the carry, and no count of carries.
+    fn check_half_known(&mut self) {
+        let blocks = &self.body.kernel.blocks;
+        let mut left = std::mem::take(&mut self.half_known);
+        left.sort_by_key(|(reg, _)| reg.0);
+        let mut locs = BTreeSet::new();
+        for group in left.chunk_by(|(one, _), (other, _)| one == other) {
+            let reg = group[0].0;
+            let mut seen = vec![false; blocks.len()];
+            let successors = |block: usize| blocks[block].terminator.successors();
+            let mut waiting: Vec<usize> = group.iter().flat_map(|&(_, block)| successors(block)).collect();
+            while let Some(block) = waiting.pop() {
+                if std::mem::replace(&mut seen[block], true) {
+                    continue;
+                }
+                let mut is_written = false;
+                for step in &blocks[block].instructions {
+                    let mut is_read = false;
+                    step.op.registers(|role, found| match role {
+                        Role::Use => is_read |= found == reg,
+                        Role::Def => is_written |= found == reg && step.guard.is_none(),
+                    });
+                    if is_read && !super::moves::asks_for_carry(&step.op) {
+                        locs.insert(step.loc);
+                    }
+                    if is_written {
+                        break;
+                    }
+                }
+                if !is_written {
+                    waiting.extend(successors(block));
+                }
             }
+        }
+        for loc in locs {
+            let SourceLoc { line, text, .. } = &self.body.kernel.source_locs[loc as usize];
+            let message = format!("`{}` at {line:#06x} reads condition codes that another block left", text.trim());
+            self.refuse(*line as usize / 8, format!("{message}: that is not run"));
         }
     }
 

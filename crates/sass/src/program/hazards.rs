@@ -230,13 +230,6 @@ impl Checked<'_> {
     fn slot(&self, at: usize) -> Slot {
         Control(self.code.words[at / 4 * 4]).slots()[(at % 4).saturating_sub(1)]
     }
-    fn text(&self, at: usize) -> String {
-        let mut text = String::new();
-        if let Some(instruction) = self.code.instruction(at) {
-            instruction.write_body_at(8 * at as u64, crate::Style::Exact, None, &mut text);
-        }
-        text.trim().to_owned()
-    }
 
     /// What an instruction waits for, by its mask or as `DEPBAR`.
     fn wait(&self, at: usize, late: &mut Late) {
@@ -370,7 +363,7 @@ impl Checked<'_> {
             PREDICATES.. => format!("P{}", name - PREDICATES),
             _ => Register(name as u8).to_string(),
         };
-        let (before, after) = (self.text(since), self.text(at));
+        let (before, after) = (self.code.text(since), self.code.text(at));
         let message = format!(
             "kernel `{}`: {called} is {what}: `{after}` at {:#06x} does not wait for `{before}` at {:#06x}",
             self.kernel.name,

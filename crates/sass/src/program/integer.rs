@@ -81,7 +81,9 @@ impl Body<'_> {
     ) -> Option<()> {
         let extended = inst.modifier("x").is_some();
         let writes = inst.modifier("CC").is_some();
-        if (negate_a && negate_b) || (extended && matches!(self.flags, Flags::Result | Flags::Choice)) {
+        // Of lanes where the guard does not hold a count of carries would be taken as one.
+        let is_mixed = writes && self.guard.is_some() && self.flags == Flags::Counted;
+        if (negate_a && negate_b) || (extended && !self.has_carry()) || is_mixed {
             return None;
         }
         let d = self.target(target)?;
@@ -163,10 +165,6 @@ impl Body<'_> {
         inst.only(&["CC"])?;
         let operands = inst.operands();
         let (a, b, shift) = (self.bits(&operands[1])?, self.bits(&operands[2])?, plain(&operands[3])?);
-        let negates = operands[1].negate || operands[2].negate;
-        if negates && inst.modifier("CC").is_some() {
-            return None;
-        }
         let scaled = self.int32(IntOp::Shl, &[a, Arg::Imm(u64::from(shift))]);
         let halves = if Self::is_half_of_sum(inst) {
             self.scaled_half(&operands[1], shift).zip(self.summand(&operands[2])).map(<[Half; 2]>::from)
@@ -189,18 +187,24 @@ impl Body<'_> {
         let (a, b) = (self.bits(&operands[2])?, self.bits(&operands[3])?);
         let count = plain(operands.last()?)?;
         let shift = Arg::Imm(u64::from(count));
+        let is_upper = inst.modifier("fixed") == Some(".HI");
         let first = match inst.modifier("fixed") {
             _ if !Self::is_half_of_sum(inst) => None,
+            Some(_) if count == 0 => self.summand(&operands[4]),
             Some(_) => self.upper_half(&operands[2], &operands[4], count),
             None => self.scaled_half(&operands[2], count),
         };
         let halves = first.and_then(|first| Some([first, self.summand(&operands[3])?]));
-        let scaled = if inst.modifier("fixed") == Some(".HI") {
+        let scaled = match (is_upper, count) {
+            // What is not scaled may be an address. A trace has all that is read.
+            (true, 0) if !self.is_traced => self.bits(&operands[4])?,
+            (false, 0) => a,
             // The upper half of the pair shifted.
-            let high = self.bits(&operands[4])?;
-            self.int32(IntOp::Funnel { left: true, clamp: false }, &[a, high, shift])
-        } else {
-            self.int32(IntOp::Shl, &[a, shift])
+            (true, _) => {
+                let high = self.bits(&operands[4])?;
+                self.int32(IntOp::Funnel { left: true, clamp: false }, &[a, high, shift])
+            }
+            (false, _) => self.int32(IntOp::Shl, &[a, shift]),
         };
         self.sum(inst, &operands[1], (scaled, false), (b, false), halves)
     }
@@ -247,30 +251,69 @@ impl Body<'_> {
         Some(self.signed_int(operand, bits))
     }
 
-    /// With a carry out, of two numbers and 0 or 1, whose carry is one bit; or with a carry in. Source: ptxas's
-    /// `vmad.po` for sm_61.
+    /// With a carry out: of two numbers and 0 or 1 it is one bit, of three numbers the next sum of three adds it once or
+    /// twice. With a carry in: what is negated is inverted. Source: ptxas's `vmad.po`, and its sums of three numbers of
+    /// 64 bits, for sm_61.
     fn carried_sum_of_three(&mut self, inst: &Instruction, d: Reg) -> Option<()> {
         let operands = summands(inst);
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
-        if inst.modifier("shift").is_some() || operands.iter().any(|operand| operand.negate) || extended == writes {
+        if inst.modifier("shift").is_some() || extended == writes {
             return None;
         }
         let mut numbers = Vec::new();
         for operand in &operands[1..4] {
-            numbers.push(self.bits(operand)?);
+            numbers.push((self.bits(operand)?, operand.negate));
         }
-        if writes {
-            let small = numbers.iter().position(|number| matches!(number, Arg::Imm(0 | 1)))?;
-            let (carry, out) = (numbers.remove(small), self.carry());
-            self.finish(Op::Carry { d, out: Some(out), subtract: false, carry, a: numbers[0], b: numbers[1] });
+        if extended {
+            return self.counted_sum(d, &numbers);
+        }
+        let negated = numbers.iter().filter(|(_, negated)| *negated).count();
+        let small = numbers.iter().position(|(number, negated)| matches!(number, Arg::Imm(0 | 1)) && !negated);
+        if let (Some(small), 0) = (small, negated) {
+            let (carry, out) = (numbers.remove(small).0, self.carry());
+            self.finish(Op::Carry { d, out: Some(out), subtract: false, carry, a: numbers[0].0, b: numbers[1].0 });
             (self.flags, self.low_sum) = (Flags::Unknown, None);
             return Some(());
         }
-        if matches!(self.flags, Flags::Result | Flags::Choice) {
+        if let (Some(zero), 1) = (numbers.iter().position(|number| *number == (Arg::ZERO, false)), negated) {
+            numbers.remove(zero);
+        }
+        numbers.sort_by_key(|(_, negated)| *negated);
+        let flags = if numbers.len() == 2 { Flags::Unknown } else { Flags::Counted };
+        if negated == 3 || self.guard.is_some() && (flags == Flags::Counted || self.flags == Flags::Counted) {
             return None;
         }
-        let first = self.int32(IntOp::Add, &[numbers[0], numbers[1]]);
-        self.sum_with_carry(d, None, first, numbers[2]);
+        let mut sum = numbers[0].0;
+        for (place, &(number, negated)) in numbers[1..].iter().enumerate() {
+            let out = if place == 0 { self.carry() } else { self.second_carry() };
+            let op = if negated { IntOp::Sub } else { IntOp::Add };
+            let next = self.int32(op, &[sum, number]);
+            let (comparison, a, b) = if negated { (Comparison::Ge, sum, number) } else { (Comparison::Lt, next, sum) };
+            self.finish(Op::Compare { d: out, comparison, of: Comparand::Unsigned(B32), a, b });
+            sum = next;
+        }
+        self.finish(Op::Move { d, a: sum });
+        (self.flags, self.low_sum) = (flags, None);
+        Some(())
+    }
+
+    /// The sum of three numbers and of the carries of another.
+    fn counted_sum(&mut self, d: Reg, numbers: &[(Arg, bool)]) -> Option<()> {
+        let is_counted = self.flags == Flags::Counted;
+        if !is_counted && !self.has_carry() {
+            return None;
+        }
+        let [a, b, mut c] = [0, 1, 2].map(|place| match numbers[place] {
+            (number, true) => self.int32(IntOp::Not, &[number]),
+            (number, false) => number,
+        });
+        if is_counted {
+            let second = self.second_carry();
+            let more = self.select(second, TRUE, Arg::ZERO);
+            c = self.int32(IntOp::Add, &[c, more]);
+        }
+        let first = self.int32(IntOp::Add, &[a, b]);
+        self.sum_with_carry(d, None, first, c);
         Some(())
     }
 
@@ -283,16 +326,21 @@ impl Body<'_> {
         let comparison = if p != 0 { Comparison::Lt } else { Comparison::Gt };
         let d = self.target(&operands[0])?;
         let (equal, first) = (self.zero(), self.carry());
-        match (part, inst.modifier("CC").is_some(), self.guard) {
-            (".XHI", true, None) => {
+        match (part, inst.modifier("CC").is_some()) {
+            // Nothing asks for the lower half.
+            (".XHI", false) => {
+                let first = self.compare(comparison, Self::comparand(inst), a, b);
+                self.finish(Op::Select { d, p: first.into(), a, b });
+            }
+            (".XHI", true) => {
                 let of = Self::comparand(inst);
                 self.low_sum = None;
                 self.finish(Op::Compare { d: first, comparison, of, a, b });
                 self.finish(Op::Compare { d: equal, comparison: Comparison::Eq, of, a, b });
                 self.finish(Op::Select { d, p: first.into(), a, b });
-                self.flags = Flags::Choice;
+                (self.flags, self.choice) = (Flags::Choice, Some(self.guard));
             }
-            (".XLO", false, None) if self.flags == Flags::Choice => {
+            (".XLO", false) if self.flags == Flags::Choice && self.choice == Some(self.guard) => {
                 let by_low = self.compare(comparison, Comparand::Unsigned(B32), a, b).into();
                 let by_low = self.int(IntOp::And, Width::Pred, &[by_low, equal.into()]).into();
                 let p = self.int(IntOp::Or, Width::Pred, &[by_low, first.into()]).into();
@@ -494,7 +542,7 @@ impl Body<'_> {
     }
 
     fn logic(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["logic", "test", "CC"])?;
+        inst.only(&["logic", "test", "CC", "x"])?;
         let operands = inst.operands();
         let [before @ .., target, a, b] = &*operands else { return None };
         let (a, b) = (self.whole(a)?, self.whole(b)?);
@@ -526,6 +574,11 @@ impl Body<'_> {
             (_, Some(".NZ")) => Some(Comparison::Ne),
             _ => return None,
         };
+        let extends = inst.modifier("x").is_some();
+        let is_asked = test.is_some() && target.value == Value::Register(RZ) && inst.modifier("CC").is_none();
+        if extends && !(is_asked && self.flags == Flags::Result) {
+            return None;
+        }
         let d = self.target(target)?;
         self.finish(Op::Move { d, a: result });
         if inst.modifier("CC").is_some() {
@@ -535,7 +588,15 @@ impl Body<'_> {
             return Some(());
         };
         let d = self.predicate(*number);
-        self.finish(Op::Compare { d, comparison, of: Comparand::Unsigned(B32), a: result, b: Arg::ZERO });
+        if !extends {
+            self.finish(Op::Compare { d, comparison, of: Comparand::Unsigned(B32), a: result, b: Arg::ZERO });
+            return Some(());
+        }
+        // Of the upper half, the lower half's result in the flags. Source: ptxas's comparisons of 64 bits with zero.
+        let (upper, lower) = (self.compare_bits(Comparison::Eq, result, Arg::ZERO), self.zero());
+        let both = self.int(IntOp::And, Width::Pred, &[upper.into(), lower.into()]).into();
+        let op = if comparison == Comparison::Eq { IntOp::And } else { IntOp::Xor };
+        self.finish(integer(op, d, Width::Pred, &[both, TRUE]));
         Some(())
     }
 }

@@ -16,6 +16,7 @@ mod float;
 mod flow;
 mod half;
 mod hazards;
+mod hints;
 mod info;
 mod integer;
 mod listing;
@@ -41,6 +42,7 @@ pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_ker
 use crate::cubin::{Image, generation, words};
 use crate::generation::Generation;
 use crate::instruction::Instruction;
+use crate::print::Style;
 use crate::{MAXWELL_TARGETS, decode_for, rules};
 use body::Body;
 use info::Info;
@@ -134,6 +136,13 @@ struct Words<'a> {
 impl Words<'_> {
     fn instruction(&self, at: usize) -> Option<Instruction> {
         decode_for(*self.words.get(at)?, self.generation).ok()
+    }
+    fn text(&self, at: usize) -> String {
+        let mut text = String::new();
+        if let Some(instruction) = self.instruction(at) {
+            instruction.write_body_at(8 * at as u64, Style::Exact, None, &mut text);
+        }
+        text.trim().to_owned()
     }
 }
 

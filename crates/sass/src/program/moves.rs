@@ -1,11 +1,22 @@
 //! Moves, selections, predicates, special registers, votes, barriers; and which file lowers what.
 
 use roundonce_ir::{
-    BarrierKind, IntOp, MemoryOrder, Op, Operand as Arg, Scope, Semantics, ShuffleMode, Special, VoteMode, Width,
+    BarrierKind, Comparand, Comparison, IntOp, MemoryOrder, Op, Operand as Arg, Reg, Scope, Semantics, ShuffleMode,
+    Special, VoteMode, Width,
 };
 
 use super::body::{B32, Body, Flags};
 use crate::instruction::{Instruction, Operand, PT, RZ, Value};
+
+/// The carry among the condition codes, which are Z, S, C and V from bit 0 on.
+const CARRY: u64 = 4;
+/// Whether an operation takes nothing of a register but the carry that it may hold.
+pub(super) fn asks_for_carry(op: &Op) -> bool {
+    matches!(op, Op::Int { op: IntOp::And, args: [_, Arg::Imm(CARRY), ..], .. })
+}
+
+/// The mask of all four condition codes.
+const ALL_CODES: Value = Value::Immediate(0xf);
 
 /// `.AND`, `.OR`, `.XOR`.
 pub(super) fn logic(text: Option<&str>) -> Option<IntOp> {
@@ -132,12 +143,15 @@ impl Body<'_> {
 
     fn register_to_predicates(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
+        if let (Value::Name("CC", _), Value::Register(number)) = (operands[0].value, operands[1].value) {
+            return self.register_to_codes(inst, number);
+        }
         let mask = Self::predicate_mask(&operands[0], &operands[2])?;
         let (from, a) = (Self::byte(inst), self.bits(&operands[1])?);
         let mut writes = Vec::new();
         for number in (0..7).filter(|number| mask >> number & 1 != 0) {
             let bit = self.int32(IntOp::And, &[a, Arg::Imm(1 << (from + number))]);
-            let is_clear = self.compare_bits(roundonce_ir::Comparison::Ne, bit, Arg::ZERO);
+            let is_clear = self.compare_bits(Comparison::Ne, bit, Arg::ZERO);
             writes.push((self.predicate(number as u8), is_clear));
         }
         let guard = self.guard.map(|guard| guard.pred);
@@ -150,6 +164,9 @@ impl Body<'_> {
 
     fn predicates_to_register(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
+        if matches!(operands[1].value, Value::Name("CC", _)) {
+            return self.codes_to_register(inst);
+        }
         let mask = Self::predicate_mask(&operands[1], &operands[3])?;
         let at = Self::byte(inst);
         let a = self.bits(&operands[2])?;
@@ -161,6 +178,58 @@ impl Body<'_> {
         }
         let d = self.target(&operands[0])?;
         self.finish(Op::Move { d, a: all });
+        Some(())
+    }
+
+    /// Condition codes by their bits in a register: Z and S where they are known beside the carry. V is not known.
+    fn kept_codes(&mut self, flags: Flags) -> Vec<(u64, Reg)> {
+        let mut codes = vec![(CARRY, self.carry())];
+        if flags == Flags::Sum {
+            codes.extend([(1, self.zero()), (2, self.negative())]);
+        }
+        codes
+    }
+
+    /// All condition codes to a register, which nothing but their way back may read.
+    fn codes_to_register(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&[])?;
+        let operands = inst.operands();
+        let Value::Register(number) = operands[0].value else { return None };
+        let rest = [operands[2].value, operands[3].value];
+        if number == RZ || rest != [Value::Register(RZ), ALL_CODES] || self.guard.is_some() || !self.has_carry() {
+            return None;
+        }
+        let mut all = Arg::ZERO;
+        for (bit, flag) in self.kept_codes(self.flags) {
+            let flag = self.select(flag, Arg::Imm(bit), Arg::ZERO);
+            all = self.int32(IntOp::Or, &[all, flag]);
+        }
+        let d = self.register(number);
+        self.finish(Op::Move { d, a: all });
+        self.saved.insert(number, Some(self.flags));
+        Some(())
+    }
+
+    /// And back; from another block the carry alone.
+    fn register_to_codes(&mut self, inst: &Instruction, number: u8) -> Option<()> {
+        inst.only(&[])?;
+        let operands = inst.operands();
+        let flags = self.saved.get(&number).copied().flatten().unwrap_or(Flags::Unknown);
+        if operands[2].value != ALL_CODES || !operands[1].suffix.is_empty() || self.guard.is_some() {
+            return None;
+        }
+        let a = self.register(number).into();
+        for (bit, d) in self.kept_codes(flags) {
+            let bit = self.int32(IntOp::And, &[a, Arg::Imm(bit)]);
+            self.finish(Op::Compare {
+                d,
+                comparison: Comparison::Ne,
+                of: Comparand::Unsigned(B32),
+                a: bit,
+                b: Arg::ZERO,
+            });
+        }
+        (self.flags, self.low_sum) = (flags, None);
         Some(())
     }
 
@@ -245,7 +314,7 @@ impl Body<'_> {
         }
         Some(())
     }
-    fn predicate_of(&mut self, number: u8) -> Option<roundonce_ir::Reg> {
+    fn predicate_of(&mut self, number: u8) -> Option<Reg> {
         (number != PT).then(|| self.predicate(number))
     }
 
@@ -309,8 +378,8 @@ impl Body<'_> {
         Some(())
     }
 
-    pub(super) fn compare_bits(&mut self, comparison: roundonce_ir::Comparison, a: Arg, b: Arg) -> roundonce_ir::Reg {
-        self.compare(comparison, roundonce_ir::Comparand::Unsigned(B32), a, b)
+    pub(super) fn compare_bits(&mut self, comparison: Comparison, a: Arg, b: Arg) -> Reg {
+        self.compare(comparison, Comparand::Unsigned(B32), a, b)
     }
 }
 
