@@ -5,7 +5,7 @@ use roundonce_isa::{Finding, Location, parse_value};
 
 use crate::decode::decode_for;
 use crate::generation::Generation;
-use crate::instruction::Value;
+use crate::instruction::{Operand, Value};
 use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
@@ -129,9 +129,12 @@ fn slot_findings(line: &Line, generation: Generation, findings: &mut Vec<Finding
         };
         findings.push(rule.finding(line.location, fault.to_string()));
     }
-    if let Ok(instruction) = instruction {
+    // ptxas sets bits of the mask that no text shows: for textures and others of variable latency, and the third for `FADD` of
+    // two registers. It never sets one where a source is a constant or an immediate.
+    if let (Ok(instruction), false) = (instruction, variable) {
         let unkept = slot.reuse() & !instruction.shown_reuse();
-        if unkept != 0 {
+        let is_number = |operand: &Operand| matches!(operand.value, Value::Immediate(_) | Value::Constant { .. });
+        if unkept != 0 && instruction.operands().iter().any(is_number) {
             let message = format!("reuse mask {unkept:#x} names sources that are not registers");
             findings.push(rules::REUSE.finding(line.location, message));
         }

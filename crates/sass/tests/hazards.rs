@@ -43,8 +43,8 @@ fn nothing_is_found_in_what_ptxas_scheduled() {
 fn what_ptxas_wrote_is_valid() {
     for (name, bytes) in cubins() {
         let (findings, _) = Cubin::parse(&bytes).unwrap().check();
-        let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-        assert!(errors.is_empty(), "{name}: {errors:#?}");
+        let wrong: Vec<_> = findings.iter().filter(|finding| finding.severity != Severity::Note).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
     }
 }
 
@@ -92,8 +92,8 @@ fn without(bytes: &[u8], kernel: &Kernel, barrier: u32, chosen: impl Fn(usize) -
 
 /// The kernels that are checked, with their files.
 fn checked() -> Vec<(Vec<u8>, Kernel)> {
-    // The last three have waits of their own that were not examined one by one.
-    let refused = ["heap", "recursive", "virtual", "textures", "surfaces", "nans", "roots", "sums"];
+    // The last four have waits of their own that were not examined one by one.
+    let refused = ["heap", "recursive", "virtual", "textures", "surfaces", "carries", "nans", "roots", "sums"];
     // Unoptimised code waits everywhere for everything.
     let is_checked = |name: &str| !name.contains(".O0.") && !refused.iter().any(|refused| name.starts_with(refused));
     let cubins = cubins().into_iter().filter(|(name, _)| is_checked(name));
