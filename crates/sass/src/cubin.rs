@@ -1,5 +1,7 @@
 //! Cubins: ELF files of GPU code.
 
+use std::collections::BTreeMap;
+
 use object::LittleEndian;
 use object::elf::{EM_CUDA, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader};
@@ -216,7 +218,16 @@ impl Cubin {
         let listing = self.listing();
         let unknown =
             |line: &&Line| matches!(line.code, Code::Word(word) if decode_for(word, listing.generation).is_err());
-        (listing_findings("", &listing), listing.lines.iter().filter(unknown).count())
+        let kernels: BTreeMap<usize, &Kernel> = self.kernels.iter().map(|kernel| (kernel.offset, kernel)).collect();
+        let with_place = |finding: Finding| {
+            let Location::Word(word) = finding.location else { return finding };
+            match kernels.range(..=8 * word).next_back() {
+                Some((offset, kernel)) => placed(finding, &kernel.name, 8 * word - offset),
+                None => finding,
+            }
+        };
+        let findings = listing_findings("", &listing).into_iter().map(with_place).collect();
+        (findings, listing.lines.iter().filter(unknown).count())
     }
 
     /// The kernels as text, each under its label `.text.NAME:`, as its own target has them. Words of no known encoding
@@ -234,6 +245,12 @@ impl Cubin {
 
 pub(crate) fn named(mut finding: Finding, kernel: &str) -> Finding {
     finding.message = format!("kernel `{kernel}`: {}", finding.message);
+    finding
+}
+
+/// A finding in a kernel's code, with the kernel and the address there.
+pub(crate) fn placed(mut finding: Finding, kernel: &str, address: usize) -> Finding {
+    finding.message = format!("kernel `{kernel}`, {address:#06x}: {}", finding.message);
     finding
 }
 

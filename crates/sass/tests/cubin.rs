@@ -219,3 +219,21 @@ fn an_instruction_of_a_later_target_is_replaced() {
     let exit = ".dword 0x000000000000794d, 0x000fea0003800000 /* EXIT */ ;";
     assert_eq!(text, format!(".text.k:\nFFMA R5, R8, R9, R5 ;\n{exit}\n.text.l:\n{exit}\n"));
 }
+
+/// A finding says which kernel it is in and the address there.
+#[test]
+fn findings_have_the_kernel_and_the_address() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/kernels/maxwell/programs.sm_50.cubin");
+    let mut bytes = std::fs::read(file).unwrap();
+    let (name, offset) = {
+        let cubin = Cubin::parse(&bytes).unwrap();
+        let kernel = cubin.kernels.last().unwrap();
+        (kernel.name.clone(), kernel.offset)
+    };
+    // The first bundle's second instruction.
+    bytes[offset + 16..offset + 24].copy_from_slice(&0x59fa_a180_09a7_58d8_u64.to_le_bytes());
+    let (findings, _) = Cubin::parse(&bytes).unwrap().check();
+    let said: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+    let place = format!("kernel `{name}`, 0x0010: ");
+    assert!(said.iter().all(|message| message.starts_with(&place)) && !said.is_empty(), "{said:?}");
+}

@@ -6,7 +6,7 @@ use super::disassemble::disasm_words;
 use super::listing::word_findings;
 use super::target::Target;
 use super::{decode, parse};
-use crate::cubin::{Image, Section, fault, named};
+use crate::cubin::{Image, Section, fault, named, placed};
 use crate::disassemble::Layout;
 use crate::rules;
 
@@ -72,7 +72,9 @@ impl Cubin {
                 unknown += usize::from(decode(*word, self.target).is_err());
                 // Locations are in words of 8 bytes, as in every cubin.
                 let location = Location::Word(kernel.offset / 8 + 2 * index);
-                word_findings(*word, self.target, location, &mut findings);
+                let mut of_word = Vec::new();
+                word_findings(*word, self.target, location, &mut of_word);
+                findings.extend(of_word.into_iter().map(|finding| placed(finding, &kernel.name, 16 * index)));
             }
         }
         (findings, unknown)
