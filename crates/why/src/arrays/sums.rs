@@ -144,7 +144,9 @@ fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Set
     let plain =
         Setting { is_fused: false, precision: Precision::Own, is_flushed: false, factors: None, by_reciprocal: false };
     let has_product = reduction.product.is_some();
-    let is_value = matches!(reduction.operands[0].expr, Expr::Value(..)) && reduction.operands.len() == 1;
+    // Then the whole is the sum, and a wider whole is a wider sum.
+    let is_sum_alone = matches!(question.expr, Expr::Value(..))
+        && matches!(&reduction.operands[..], [Operand { expr: Expr::Value(..), .. }]);
     let wider: &[Format] = match own {
         Format::F16 | Format::BF16 => &[Format::F32, Format::F64],
         Format::F32 => &[Format::F64],
@@ -156,7 +158,7 @@ fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Set
         all.push(Setting { precision: Precision::Whole(wide), ..plain });
         let is_kept = seen.width() > question.format().width();
         all.extend(is_kept.then_some(Setting { precision: Precision::Result(wide), ..plain }));
-        all.extend((!is_value).then_some(Setting { precision: Precision::Sum(wide), ..plain }));
+        all.extend((!is_sum_alone).then_some(Setting { precision: Precision::Sum(wide), ..plain }));
         // A product and a sum of f32 are the same rounded from f64, and of 16 bits rounded from f32.
         let each = Setting { is_fused: true, precision: Precision::Each(wide), ..plain };
         all.extend((has_product && wide == Format::F32).then_some(each));

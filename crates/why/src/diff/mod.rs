@@ -27,6 +27,7 @@ pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
 use crate::arrays::{BLOCK, Bits, Column, Runner};
+use crate::call::Call;
 use crate::expr::Expr;
 use crate::plan::{OpKind, Plan, PlanOp, Ref};
 use crate::search::ulps;
@@ -47,7 +48,7 @@ pub static OPERANDS: [&str; 3] = ["a", "b", "c"];
 impl Side {
     /// An expression, every operation rounded to nearest even.
     pub fn expression(expr: &Expr) -> Side {
-        let plan = Plan::as_written(expr);
+        let plan = Plan::as_written(&without_idle_casts(expr.clone()));
         let operations = plan.ops.iter().map(PlanOp::operation).collect();
         Side { text: expr.to_string(), plan, operations }
     }
@@ -97,6 +98,14 @@ impl Side {
     }
 }
 
+/// The expression without casts to the types that things have.
+fn without_idle_casts(expr: Expr) -> Expr {
+    match expr.map_parts(without_idle_casts) {
+        Expr::Round(Some(format), inner) if inner.format() == format => *inner,
+        expr => expr,
+    }
+}
+
 /// Whether a leaf is a name, not a literal.
 fn is_name(written: &str) -> bool {
     written.starts_with(|c: char| c.is_alphabetic() || "_%$".contains(c))
@@ -106,6 +115,8 @@ fn is_name(written: &str) -> bool {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct NormalOp {
     operation: Option<Operation>,
+    /// What it is, if the pipeline does not compute it: a cast.
+    call: Option<Call>,
     operands: Vec<String>,
 }
 
@@ -117,7 +128,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
         // A literal is its bits, however it was written.
         if is_name(name) { format!("{name}: {:?}", value.format) } else { format!("{value:?}") }
     };
-    let mut result = NormalOp { operation: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
+    let mut result = NormalOp { operation: None, call: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
     // Whether a result is the opposite of what is spelled out.
     let mut opposite: Vec<bool> = Vec::new();
     for (op, &operation) in plan.ops.iter().zip(operations) {
@@ -141,8 +152,9 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
             })
             .collect();
         // Factors commute, and so do terms of one format with their signs, where a NaN does not show which came first.
-        if any_nan && operation.is_uniform() || commutes(&operation, profile) {
-            match operation.op {
+        let is_alike = any_nan && operation.is_uniform() || commutes(&operation, profile);
+        if let Some(kind) = op.arith().filter(|_| is_alike) {
+            match kind {
                 ArithOp::Mul | ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operands[..2].sort_unstable(),
                 ArithOp::Add if operands[0] > operands[1] => {
                     operands.swap(0, 1);
@@ -152,17 +164,18 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
                 ArithOp::Add => {}
             }
         }
-        // The opposite of a product is the product with the opposite factor; a sum that is zero has a sign of its own.
+        // The opposite of a product is the product with the opposite factor, that of a cast the cast of the opposite; a sum that
+        // is zero has a sign of its own.
         let is_odd = any_nan
-            && operation.op == ArithOp::Mul
+            && (op.arith() == Some(ArithOp::Mul) || op.call() == Some(Call::Round))
             && operation.clamp == Clamp::None
             && matches!(operation.rounding, Rounding::NearestEven | Rounding::TowardZero);
         opposite.push(is_odd && std::mem::take(&mut operation.negate_product));
-        result = NormalOp { operation: Some(operation), operands };
+        result = NormalOp { operation: Some(operation), call: op.call(), operands };
         spelled.push(format!("{result:?}"));
     }
     let negates = plan.negate_result ^ opposite.last().copied().unwrap_or(false);
-    let negation = NormalOp { operation: None, operands: vec![format!("negated: {negates}")] };
+    let negation = NormalOp { operation: None, call: None, operands: vec![format!("negated: {negates}")] };
     vec![result, negation]
 }
 

@@ -6,6 +6,7 @@ use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_deviate::Typed;
 
 use super::{Pair, Side, is_name};
+use crate::call::Call;
 use crate::plan::Ref;
 
 /// A question in SMT-LIB 2: unsatisfiable where the computations are equal for all inputs. All NaNs are one to a
@@ -37,12 +38,15 @@ fn mode(rounding: Rounding) -> &'static str {
     }
 }
 
+fn signed(negate: bool, text: &str) -> String {
+    if negate { format!("(fp.neg {text})") } else { text.to_owned() }
+}
+
 /// One operation; `None` where SMT-LIB has none such.
 fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
     if operation.flush || operation.fmz || operation.clamp != Clamp::None || operation.oob || !operation.is_uniform() {
         return None;
     }
-    let signed = |negate: bool, text: &String| if negate { format!("(fp.neg {text})") } else { text.clone() };
     let mode = mode(operation.rounding);
     let first = signed(operation.negate_product, operands.first()?);
     match (operation.op, operands) {
@@ -75,7 +79,13 @@ fn term(side: &Side) -> Option<String> {
             format!("((_ to_fp {} {}) RNE {text})", to.exp_bits(), to.precision())
         };
         let operands: Vec<String> = op.operands.iter().map(operand).collect();
-        terms.push((operation(carried_out, &operands)?, carried_out.format));
+        let text = match op.call() {
+            None => operation(carried_out, &operands)?,
+            // A cast is the conversion of its operand.
+            Some(Call::Round) if !carried_out.flush => signed(carried_out.negate_product, operands.first()?),
+            Some(_) => return None,
+        };
+        terms.push((text, carried_out.format));
     }
     let (text, _) = terms.pop()?;
     Some(if side.plan.negate_result { format!("(fp.neg {text})") } else { text })
