@@ -209,6 +209,28 @@ def test_sums_are_explained():
     assert "NumPy" not in sentences(roundonce.why(lambda x: np.sum(x, 1), x, saw=want), "t1")[0]
 
 
+def test_a_ufuncs_sum_is_over_the_first_axis():
+    x = normal(np.float32, (4, 5))
+    assert text(lambda x: np.add.reduce(x), x) == text(lambda x: np.add.reduce(x, 0), x) == "sum(x, 0)"
+    assert text(lambda x: np.add.reduce(x, axis=None), x) == "sum(x)"
+    assert text(lambda x: np.add.reduce(x, 1, keepdims=True), x) == "sum(x, 1, keepdims=True)"
+    assert text(lambda x: np.add.reduce(x), x[0, 0]) == "sum(x)"
+
+    def into(x, y):
+        np.add.reduce(x, out=y)
+        return y * 2
+
+    assert text(into, x, x[0].copy()) == "t1 = sum(x, 0); t1 * 2.0f"
+    assert sentences(roundonce.why(into, x, x[0].copy()))[0].startswith("rounds every operation as written")
+    # NumPy adds in the type of what it writes into.
+    with pytest.raises(roundonce.Untraceable, match="np.add.reduce: with out=y of float64: expected an array of float32"):
+        text(into, x, np.zeros(5))
+    with pytest.raises(roundonce.Untraceable, match=r"writes \(4,\) into \(5,\)"):
+        text(lambda x, y: np.add.reduce(x, 1, out=y), x, np.zeros(5, np.float32))
+    with pytest.raises(roundonce.Untraceable, match="writes into an array that others see"):
+        text(lambda x: np.add.reduce(x, out=B[:5]), x)
+
+
 def test_an_expression_in_a_sum_has_a_limit():
     def function(x):
         for _ in range(20):

@@ -173,8 +173,8 @@ class StandIn(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **how: Any) -> "StandIn":
         spelled = f"np.{ufunc.__name__}"
         target = how.pop("out", (None,))[0]
-        if method == "reduce" and ufunc is np.add:
-            return operands[0].sum(**how)
+        if method == "reduce" and ufunc is np.add and isinstance(operands[0], StandIn):
+            return operands[0]._add_reduce(target, **how)
         if method != "__call__" or how:
             refuse_unknown(f"{spelled}{'' if method == '__call__' else f'.{method}'} with {how}", _KNOWN, caller())
         if ufunc is np.positive:
@@ -214,6 +214,16 @@ class StandIn(NDArrayOperatorsMixin):
         template = reduced(word, None if axis is None else axis % max(self.ndim, 1), keeps_axis)
         function = getattr(np, word)
         return self.tracer.apply(lambda x: function(x, axis, keepdims=keeps_axis), f"np.{word}", template, [self])
+
+    def _add_reduce(self, target: Any, axis: Optional[int] = 0, **how: Any) -> "StandIn":
+        # A scalar has no axis, and one 0 is the first of none.
+        result = self.sum(axis=axis if self.ndim or axis != 0 else None, **how)
+        if target is None:
+            return result
+        if isinstance(target, StandIn) and (target.dtype != self.dtype or isinstance(target.node.value, np.generic)):
+            found = f"with out={target.node.name} of {target.dtype}: expected an array of {self.dtype}"
+            raise Untraceable("np.add.reduce", found, caller())
+        return _assign(target, result)
 
     def dot(self, other: Any) -> "StandIn":
         if self.ndim == 0 or np.ndim(other) == 0 or max(self.ndim, np.ndim(other)) > 2:
