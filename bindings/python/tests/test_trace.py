@@ -135,6 +135,39 @@ def test_types_are_numpys():
             assert "rounds every operation as written, to nearest even" in sentences(report, "t1")[0]
 
 
+def test_bfloat16_beside_other_types():
+    x = normal(ml_dtypes.bfloat16, 8)
+    for other, want in [
+        (np.arange(8) % 2 == 0, "x * k"),
+        (np.arange(8, dtype=np.int8), "x * k"),
+        (np.arange(8, dtype=np.uint8), "x * k"),
+        (np.arange(8, dtype=np.int16), "f32(x) * k"),
+        (np.float16(x), "f32(x) * f32(k)"),
+    ]:
+        for function, given in ((lambda x, k: x * k, (x, other)), (lambda x: x * other, (x,))):
+            report = roundonce.why(function, *given)
+            assert report.trace.text() == want
+            assert report.trace.results[0].value.dtype == (x * other).dtype
+            assert sentences(report, "t1")[0].startswith("rounds every operation as written")
+    assert text(lambda x: (x > 0) * x, x) == "t1 = x > 0.0b; bf16(t1) * x"
+    assert text(lambda x: (x > np.int8([1] * 8)) * x, x) == "t1 = x > k; bf16(t1) * x"
+
+
+@pytest.mark.parametrize("limits", [(-1, 1), (-1.5, 1.0), (None, 1), (-1, None), (np.float32(-1), 1), (ml_dtypes.bfloat16(-1), 1)])
+def test_clip_has_numpys_type(limits):
+    """np.clip of bfloat16 gives float32, np.maximum bfloat16."""
+    for dtype in (ml_dtypes.bfloat16, np.float16, np.float32):
+        x, y = normal(dtype), normal(dtype)
+        for function in (lambda x, y: np.clip(x, *limits) * y, lambda x, y: x.clip(*limits) * y):
+            report = roundonce.why(function, x, y)
+            assert report.trace.results[0].value.dtype == function(x, y).dtype
+            (seen,) = report.answers[report.trace.results[0].name].data["seen"]
+            assert seen["unexplained"] == 0 and seen["groups"][0]["sentence"].startswith("rounds every operation as written")
+    assert text(lambda x, low: np.clip(x, low, 1), normal(np.float16), normal(np.float16)) == "t1 = maximum(x, low); minimum(t1, 1.0h)"
+    with pytest.raises(roundonce.Untraceable, match=r"int\d+\): expected floats"):
+        text(lambda x: np.clip(x > 0, 0, 1), A)
+
+
 def test_literals():
     for number in (1.0, 1.00390625, 1.01171875, -1.0039063, 3e38, 3.4e38, 1e-40, 65504.0, 65520.0, float("inf"), -0.0):
         for format, dtype in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32)):

@@ -104,6 +104,11 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic)) and format_of(value.dtype) is not None
 
 
+def _value(operand: Any) -> Any:
+    """What NumPy computes with in the place of an operand."""
+    return operand.node.value if isinstance(operand, StandIn) else operand
+
+
 class _Tracer:
     """What the stand-ins of one trace share."""
 
@@ -112,14 +117,15 @@ class _Tracer:
 
     def apply(self, function: Callable, spelled: str, template: str, operands: Sequence[Any], **how: Any) -> "StandIn":
         """An operation, whose type and shape are those that NumPy gives it."""
-        values = [operand.node.value if isinstance(operand, StandIn) else operand for operand in operands]
+        values = [_value(operand) for operand in operands]
         with np.errstate(all="ignore"):
             value = function(*values, **how)
         # What compares has no floats of its own to compute in.
-        working = format_of(np.result_type(*values)) if value.dtype == bool else _format(value)
+        dtype = np.result_type(*values) if value.dtype == bool else value.dtype
+        working = format_of(dtype) if value.dtype == bool else _format(value)
         if working is None:
-            raise Untraceable(spelled, f"of {np.result_type(*values).name}: expected floats", caller())
-        given = [self._operand(operand, working) for operand in operands]
+            raise Untraceable(spelled, f"of {dtype.name}: expected floats", caller())
+        given = [self._operand(operand, working, dtype) for operand in operands]
         node = self.recorder.operation(
             template, given, _format(value), value.shape, spelled, working=working, value=value, place=caller()
         )
@@ -136,7 +142,7 @@ class _Tracer:
             )
         return item.node
 
-    def _operand(self, operand: Any, working: str) -> Any:
+    def _operand(self, operand: Any, working: str, dtype: np.dtype) -> Any:
         if isinstance(operand, StandIn):
             return operand.node
         if np.ndim(operand) == 0:
@@ -145,7 +151,7 @@ class _Tracer:
         if format_of(array.dtype) is None:
             # As NumPy converts what it computes with: an argument, or any other array.
             made = f"an array of {array.dtype} made {working}"
-            return self.recorder.constant(array.astype(f"float{working[1:]}"), made)
+            return self.recorder.constant(array.astype(dtype), made)
         return self.recorder.constant(array)
 
 
@@ -234,7 +240,11 @@ class StandIn(NDArrayOperatorsMixin):
         low, high = how.pop("min", a_min), how.pop("max", a_max)
         if how:
             raise Untraceable("np.clip", f"with {how}: expected two limits", caller())
-        above = self if low is None else np.maximum(self, low)
+        with np.errstate(all="ignore"):
+            dtype = np.clip(self.node.value, _value(low), _value(high)).dtype
+        # NumPy takes a bfloat16 between two limits in float32.
+        given = self if dtype == self.dtype else self.astype(dtype)
+        above = given if low is None else np.maximum(given, low)
         return above if high is None else np.minimum(above, high)  # type: ignore[return-value]
 
     def astype(self, dtype: Any, **_: Any) -> "StandIn":
