@@ -1,8 +1,10 @@
 """The package itself: its version, vectors, pictures, memory of other libraries, Ctrl-C."""
 
 import ast
+import copy
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -100,6 +102,57 @@ def test_shares_of_integers_of_all_types():
         roundonce.plot_shares(np.int64([0, 2000]), np.zeros(2, int), np.ones(2, bool), "far")
     with pytest.raises(roundonce.Error):
         roundonce.plot_shares(np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), "nothing")
+
+
+def raised(ask):
+    with pytest.raises(Exception) as caught:
+        ask()
+    return caught.value
+
+
+BAD = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() {\n  foo.bar;\n}\n"
+"""A module with a finding."""
+
+
+def errors():
+    """One of each kind: with a place and without, with findings, of a kernel."""
+    yield raised(lambda: roundonce.why("a*", a=1.0))
+    yield raised(lambda: roundonce.eval("fma.rn.f33", 1, 1, 1))
+    yield raised(lambda: roundonce.run(BAD, 1, 1, {}))
+    yield raised(lambda: roundonce.run(KERNEL, 1, 1, {"out": np.zeros(1, np.float32)}, step_limit=5))
+    yield raised(lambda: roundonce.trace(lambda x: np.rint(x), np.float32([1])))
+    yield roundonce.Untraceable("an operation", "a reason", None)
+    noted = raised(lambda: roundonce.trace(lambda x: x.max(), np.float32([1])))
+    noted.more = "of a caller's"
+    yield noted
+
+
+def test_errors_go_from_process_to_process():
+    kinds = set()
+    for error in errors():
+        kinds.add(type(error))
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            for again in (pickle.loads(pickle.dumps(error, protocol)), copy.copy(error)):
+                assert type(again) is type(error) and again.args == error.args and str(again) == str(error)
+                # A finding has no equality of its own.
+                assert repr(vars(again)) == repr(vars(error)) and vars(again).keys() == vars(error).keys()
+    public = (getattr(roundonce, name) for name in roundonce.__all__)
+    assert kinds == {item for item in public if isinstance(item, type) and issubclass(item, BaseException)}
+
+
+def test_a_pool_raises_what_its_process_raises(tmp_path):
+    script = tmp_path / "pooled.py"
+    script.write_text(
+        "import multiprocessing, numpy as np, roundonce\n"
+        "def work(_):\n"
+        "    return roundonce.trace(np.rint, np.ones(3, np.float32)).text()\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.Pool(1) as pool:\n"
+        "        try: pool.map_async(work, [0]).get(60)\n"
+        "        except roundonce.Untraceable as error: print(error.operation, error.line)\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "np.rint 3\n", ran.stderr
 
 
 class OnlyDLPack:

@@ -1,5 +1,6 @@
 """Functions of NumPy as expressions: their statements, their types, what is refused; NumPy itself is the judge."""
 
+import cProfile
 import json
 import subprocess
 import sys
@@ -362,6 +363,47 @@ def test_what_differs_from_run_to_run_is_refused():
 
     with pytest.raises(roundonce.Untraceable, match=r"^test_trace.py:\d+: noisy: it returns other bits when it runs again"):
         roundonce.why(noisy, A)
+
+
+def test_a_profiler_stays():
+    """cProfile's is no function up to Python 3.11."""
+
+    def known(profiler):
+        return {code.co_name for code in (entry.code for entry in profiler.getstats()) if not isinstance(code, str)}
+
+    def before():
+        return 1
+
+    def after():
+        return 2
+
+    def function(x):
+        named = x * x
+        return named + x
+
+    for fails in (False, True):
+        with cProfile.Profile() as profiler:
+            before()
+            if fails:
+                with pytest.raises(roundonce.Untraceable):
+                    roundonce.trace(np.rint, A)
+            else:
+                assert roundonce.trace(function, A).text() == "named = x * x; named + x"
+            after()
+        assert {"before", "after", "trace"} <= known(profiler)
+    seen = []
+
+    def profile(frame, event, _):
+        seen.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        roundonce.trace(function, A)
+        found = sys.getprofile()
+        after()
+    finally:
+        sys.setprofile(None)
+    assert found is profile and "after" in seen
 
 
 def test_a_refusal_that_is_caught_is_raised():

@@ -6,9 +6,11 @@ Reading order: `Node` (a value: an input or what an operation gives), `Operation
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import os
 import sys
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple, Union
@@ -61,6 +63,10 @@ class Untraceable(TypeError):
         if refused is not None:
             refused.append(self)
         super().__init__(f"{place}: {operation}: {reason}" if place else f"{operation}: {reason}")
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # What is read again has its text already, and refuses nothing.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 def refuse_unknown(operation: str, known: Sequence[str], place: Optional[Place]) -> NoReturn:
@@ -467,21 +473,36 @@ def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tu
         if event == "return" and frame.f_code is code:
             variables.update(frame.f_locals)
 
-    before = sys.getprofile()
     refused: List[Untraceable] = []
     token = _refusals.set(refused)
-    sys.setprofile(profile)
     try:
-        returned = function(*inputs, **named)
+        with _profiled(profile):
+            returned = function(*inputs, **named)
     except Exception:
         if not refused:
             raise
     finally:
-        sys.setprofile(before)
         _refusals.reset(token)
     if refused:
         raise refused[0]
     return returned, variables
+
+
+@contextmanager
+def _profiled(profile: Callable) -> Iterator[None]:
+    """Has a function told of calls and returns, in the place of what is told of them otherwise."""
+    before: Any = sys.getprofile()
+    # Up to Python 3.11, cProfile's: it is no function, and sets itself.
+    sets_itself = before is not None and not callable(before)
+    if sets_itself:
+        before.disable()
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(None if sets_itself else before)
+        if sets_itself:
+            before.enable()
 
 
 def results_of(returned: Any) -> List[Any]:
