@@ -2,6 +2,7 @@
 
 import cProfile
 import json
+import re
 import subprocess
 import sys
 
@@ -456,6 +457,32 @@ def test_mistakes():
 def test_assertions_take_functions():
     with pytest.raises(AssertionError, match=r"(?s)residual\(a, b, c\).*fuses `a \* b` into the sum"):
         roundonce.testing.assert_bits_equal(fused(A, B, C), A * B + C, residual, a=A, b=B, c=C)
+
+
+@pytest.mark.parametrize(
+    "expression, values, reason",
+    [
+        (lambda x: np.where(x > 0, x, 0), {"x": A}, "np.where: it has no form"),
+        (lambda x: (x, x + 1), {"x": A}, "returns t2, t1: say which was seen"),
+        (lambda x: x[300], {"x": A}, "out of bounds"),
+        (lambda x: x, {"y": A}, "unexpected keyword argument"),
+        ("x*x", {"x": np.arange(200)}, "expected float16"),
+        ("x*", {"x": A}, "found the end"),
+    ],
+)
+def test_an_assertion_fails_whatever_its_reason(expression, values, reason):
+    with pytest.raises(AssertionError, match=rf"(?s)200 of 200 elements differ.*no reason was found: .*{re.escape(reason)}"):
+        roundonce.testing.assert_bits_equal(A, A + 1, expression, **values)
+    lines = roundonce.testing.bits(A, expression, **values).lines(A + 1)
+    assert any(line.startswith("no reason was found: ") for line in lines)
+
+
+def test_an_interrupted_assertion_is_interrupted():
+    def function(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        roundonce.testing.assert_bits_equal(A, A + 1, function, x=A)
 
 
 def test_differences():
