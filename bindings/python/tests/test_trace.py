@@ -307,6 +307,26 @@ def test_assignments():
             text(wrong, x)
 
 
+def test_arrays_that_share_memory():
+    def step(a, b):
+        a += b
+        return a * b
+
+    x = A.copy()
+    report = roundonce.why(step, x, x)
+    assert report.trace.text() == "b = a + a; b * b"
+    assert sentences(report)[0].startswith("rounds every") and np.array_equal(x, A)
+    assert sentences(roundonce.why(step, x, b=x))[0].startswith("rounds every operation as written")
+    square = x[:100].reshape(10, 10)
+    for one, other in ((x, x[:]), (x[1:], x[:-1]), (square, square.T)):
+        for given in ((one, other), (other, one)):
+            with pytest.raises(roundonce.Untraceable, match="writes into an array that others see"):
+                roundonce.why(step, *given)
+            assert sentences(roundonce.why(residual, *given, 1.0))
+    # They have no element in common.
+    assert sentences(roundonce.why(step, x[::2], x[1::2]))[0].startswith("rounds every operation as written")
+
+
 def test_a_trace_has_a_text():
     trace = roundonce.trace(residual, A, b=B, c=C)
     assert isinstance(trace, roundonce.Trace) and trace.text() == "product = a * b; product + c"

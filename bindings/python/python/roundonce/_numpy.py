@@ -55,6 +55,10 @@ UFUNCS: Dict[str, str] = {
 _KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "sum", "mean", "dot"])
 
 
+_SEARCHED = 1000
+"""How far NumPy looks for an element that two arrays share, before it takes them to share one."""
+
+
 def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str, Any]] = None) -> Trace:
     """Traces a function of NumPy on its inputs. Arrays and NumPy's scalars are inputs of the trace; Python numbers are
     constants, unless nothing is an array.
@@ -72,6 +76,7 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
     named = dict(named or {})
     has_arrays = any(_is_float(value) for value in [*inputs, *named.values()])
     stand_ins: Dict[int, StandIn] = {}
+    arrays: Dict[int, Any] = {}
 
     def stand_in(name: str, value: Any) -> Any:
         is_number = isinstance(value, float) and not isinstance(value, np.generic)
@@ -82,6 +87,11 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
         if is_number or id(value) not in stand_ins:
             node = recorder.input(name, _format(given), given.shape, given.copy())
             stand_ins[id(value)] = StandIn(tracer, node)
+            # What is written into one of two that share memory, the other has too.
+            others = [key for key, array in arrays.items() if np.may_share_memory(given, array, _SEARCHED)]
+            for key in [*others, id(value)] if others else ():
+                stand_ins[key].has_views = True
+            arrays[id(value)] = given
         return stand_ins[id(value)]
 
     replaced = [stand_in(name, value) for name, value in zip(names_of(function, inputs), inputs)]
@@ -355,10 +365,13 @@ _FUNCTIONS: Dict[Callable, Callable] = {
 def run(function: Callable) -> Callable:
     """The function as `why` runs it: on copies, which it may write into, and with its results in a list."""
 
-    def copied(value: Any) -> Any:
-        return value.copy() if isinstance(value, np.ndarray) else value
-
     def results(*inputs: Any, **named: Any) -> List[Any]:
+        copies: Dict[int, np.ndarray] = {}
+
+        def copied(value: Any) -> Any:
+            # One array given twice is one.
+            return copies.setdefault(id(value), value.copy()) if isinstance(value, np.ndarray) else value
+
         return results_of(function(*map(copied, inputs), **{name: copied(value) for name, value in named.items()}))
 
     return results
