@@ -307,6 +307,37 @@ def test_assignments():
             text(wrong, x)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("made, named", [(np.asmatrix, "an np.matrix"), (np.ma.masked_array, "a masked array")])
+def test_subclasses_that_compute_otherwise_are_refused(made, named):
+    x = normal(np.float32, (3, 3))
+    y = made(x)
+    for ask in (lambda: text(lambda x: x * x, y), lambda: text(lambda a, x: a * x, A, x=y)):
+        with pytest.raises(TypeError, match=f"^`x` is {named}: expected an array"):
+            ask()
+    for function in (lambda x: x * y, lambda x: x @ y, lambda x: np.clip(x, y, 1), lambda x: np.add(x, y)):
+        with pytest.raises(roundonce.Untraceable, match=rf"^test_trace.py:\d+: np\.\w+: of {named}: expected an array"):
+            text(function, x)
+    for ask in (
+        lambda: roundonce.fma(x, y, x),
+        lambda: roundonce.eval("fma.rn.f32", y, x, x),
+        lambda: roundonce.convert(y, np.float16),
+        lambda: roundonce.testing.bits(y),
+        lambda: roundonce.testing.bits(x) == y,
+        lambda: roundonce.testing.assert_bits_equal(x, y),
+        lambda: roundonce.diff(x, y),
+        lambda: roundonce.why("a*a", a=x, saw=y),
+        lambda: roundonce.why(lambda x: x * x, x, saw=y),
+    ):
+        with pytest.raises(TypeError, match=f"^the values are {named}: expected an array"):
+            ask()
+
+
+def test_results_are_not_written_behind_a_mask():
+    with pytest.raises(TypeError, match="`out` is a masked array"):
+        roundonce.fma(A, A, A, out=np.ma.masked_array(A.copy()))
+
+
 def test_arrays_that_share_memory():
     def step(a, b):
         a += b

@@ -35,9 +35,19 @@ def format_of(dtype: np.dtype) -> Optional[str]:
 
 def as_array(value: Any) -> np.ndarray:
     """What NumPy makes an array of, and whatever offers its memory on the CPU by DLPack alone."""
+    found = refused(value)
+    if found:
+        raise TypeError(f"the values are {found}")
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def refused(value: Any) -> Optional[str]:
+    """What stands against an array: a subclass that computes otherwise than its elements do. None where nothing does."""
+    if isinstance(value, np.ma.MaskedArray):
+        return "a masked array: expected an array without a mask, such as `filled()` gives"
+    return "an np.matrix: expected an array, such as `np.asarray` makes of it" if isinstance(value, np.matrix) else None
 
 
 def native(array: np.ndarray) -> np.ndarray:

@@ -100,6 +100,8 @@ def check_out(out: Any) -> None:
         return
     if not isinstance(out, np.ndarray):
         raise TypeError(f"`out` is {type(out).__name__}: expected a NumPy array")
+    if isinstance(out, np.ma.MaskedArray):
+        raise TypeError("`out` is a masked array: expected an array without a mask")
     if not out.flags.writeable:
         raise ValueError("`out` is read-only")
 

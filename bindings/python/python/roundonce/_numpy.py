@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Seque
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ._arrays import format_of
+from ._arrays import format_of, refused
 from ._trace import BOOL, Node, Recorder, Trace, Untraceable, call, caller, literal, names_of
 from ._trace import reduced, refuse_decision, refuse_unknown, results_of
 
@@ -79,6 +79,9 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
     arrays: Dict[int, Any] = {}
 
     def stand_in(name: str, value: Any) -> Any:
+        found = refused(value)
+        if found:
+            raise TypeError(f"`{name}` is {found}")
         is_number = isinstance(value, float) and not isinstance(value, np.generic)
         given = np.float64(value) if is_number and not has_arrays else value
         if not _is_float(given):
@@ -128,6 +131,8 @@ class _Tracer:
     def apply(self, function: Callable, spelled: str, template: str, operands: Sequence[Any], **how: Any) -> "StandIn":
         """An operation, whose type and shape are those that NumPy gives it."""
         values = [_value(operand) for operand in operands]
+        for found in filter(None, map(refused, values)):
+            raise Untraceable(spelled, f"of {found}", caller())
         with np.errstate(all="ignore"):
             value = function(*values, **how)
         # What compares has no floats of its own to compute in.
