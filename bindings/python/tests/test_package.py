@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import inspect
 import os
 import pathlib
 import pickle
@@ -11,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+import typing
 import xml.etree.ElementTree
 
 import numpy as np
@@ -29,6 +31,30 @@ def test_stubs_have_all_that_is_native():
     stub = ast.parse((pathlib.Path(roundonce.__file__).parent / "_native.pyi").read_text(encoding="utf-8"))
     named = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     assert {name for name in dir(roundonce._native) if not name.startswith("_")} == named
+
+
+def test_what_is_declared_is_returned():
+    """Of single values, too, of which a result is a scalar."""
+    array, single = np.ones(3, np.float32), np.float32(1)
+    for function, count in ((roundonce.fma, 3), (roundonce.mad, 3), (roundonce.add, 2), (roundonce.sub, 2), (roundonce.mul, 2)):
+        declared = typing.get_type_hints(function)["return"]
+        for given in (array, single):
+            assert declared is typing.Any or isinstance(function(*[given] * count), declared), function
+    declared = typing.get_type_hints(roundonce.convert)["return"]
+    assert declared is typing.Any or isinstance(roundonce.convert(single, np.float16), declared)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="typing.get_overloads is of Python 3.11")
+def test_what_why_returns_is_declared():
+    declared = {}
+    for overload in typing.get_overloads(roundonce.why):
+        hints = typing.get_type_hints(overload)
+        declared[hints["expression"]] = hints["return"]
+        # An overload takes nothing that the function does not.
+        assert inspect.signature(overload).parameters.keys() <= inspect.signature(roundonce.why).parameters.keys()
+    array = np.ones(3, np.float32)
+    assert declared[str] is type(roundonce.why("a*a", a=array, saw=array))
+    assert declared[typing.Callable] is type(roundonce.why(lambda x: x * x, array))
 
 
 def test_command():

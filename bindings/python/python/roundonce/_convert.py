@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -55,7 +55,7 @@ def convert(
     relu: bool = False,
     random: Optional[Values] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """Values in another format, each as PTX ``cvt`` converts it.
 
     From float32, float16 or ml_dtypes.bfloat16 to ml_dtypes' float8_e4m3fn, float8_e5m2, float6_e2m3fn, float6_e3m2fn or

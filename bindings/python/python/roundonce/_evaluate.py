@@ -198,7 +198,7 @@ def fma(
     dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """a × b + c, rounded once.
 
     `rnd` is rn, rz, rm or rp; `ftz` flushes subnormal operands and results; `fmz` also makes a product with a zero
@@ -242,7 +242,7 @@ def mad(
     dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """PTX ``mad`` on a target.
 
     Without `rnd`, float32 on sm_10 to sm_13 cuts the product to 24 bits before the sum is rounded; from sm_20 on it is
@@ -256,7 +256,7 @@ def mad(
 
 def _two(
     name: str, a: Values, b: Values, rnd: str, ftz: bool, sat: bool, dtype: Optional[DTypeLike], out: Optional[np.ndarray], profile: Optional[str]
-) -> np.ndarray:
+) -> Any:
     first, second = _format("the first operand", a), _format("the second operand", b)
     result = _result(dtype, second, first)
     mixed = "" if first in (None, result) else f".{first}"
@@ -273,7 +273,7 @@ def add(
     dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """a + b, rounded once: PTX ``add``; with a float16 or bfloat16 and b float32, its mixed form.
 
     Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
@@ -290,7 +290,7 @@ def sub(
     dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """a − b, rounded once: PTX ``sub``; with a float16 or bfloat16 and b float32, its mixed form.
 
     Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
@@ -308,7 +308,7 @@ def mul(
     dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> np.ndarray:
+) -> Any:
     """a × b, rounded once: PTX ``mul``; with `fmz` SASS ``FMUL.FMZ``.
 
     Source: PTX ISA, 9.7.3. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -29,6 +29,32 @@ class FunctionReport(Report):
         self.data = {"function": trace.data(), "answers": {name: answer.data for name, answer in answers.items()}}
 
 
+@overload
+def why(
+    expression: str,
+    *,
+    saw: Any = ...,
+    reassociate: bool = ...,
+    any_nan: bool = ...,
+    allow: str = ...,
+    toolchain: Optional[str] = ...,
+    type: Optional[str] = ...,
+    as_: Optional[str] = ...,
+    profile: Optional[str] = ...,
+    **values: Any,
+) -> Report: ...
+@overload
+def why(
+    expression: Callable,
+    *inputs: Any,
+    saw: Any = ...,
+    reassociate: bool = ...,
+    any_nan: bool = ...,
+    allow: str = ...,
+    toolchain: Optional[str] = ...,
+    profile: Optional[str] = ...,
+    **values: Any,
+) -> FunctionReport: ...
 def why(
     expression: Union[str, Callable],
     *inputs: Any,

@@ -91,7 +91,7 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
             node = recorder.input(name, _format(given), given.shape, given.copy())
             stand_ins[id(value)] = StandIn(tracer, node)
             # What is written into one of two that share memory, the other has too.
-            others = [key for key, array in arrays.items() if np.may_share_memory(given, array, _SEARCHED)]
+            others = [key for key, array in arrays.items() if _share_memory(given, array)]
             for key in [*others, id(value)] if others else ():
                 stand_ins[key].has_views = True
             arrays[id(value)] = given
@@ -110,6 +110,10 @@ def _format(value: Any) -> str:
     if format is None:
         raise Untraceable(value.dtype.name, "expected floats of 16, 32 or 64 bits", caller())
     return format
+
+
+def _share_memory(one: Any, other: Any) -> bool:
+    return np.may_share_memory(one, other, _SEARCHED)  # type: ignore[arg-type]
 
 
 def _is_float(value: Any) -> bool:
