@@ -49,6 +49,24 @@ def test_why_of_values():
     assert brain.data["type"] == "bf16" and brain.data["seen"][0]["outcome"] != "none"
 
 
+def test_arrays_without_elements_are_no_answer():
+    empty, three = np.zeros((3, 0), np.float32), np.zeros(3, np.float32)
+    for ask in (
+        lambda: roundonce.why("a*a", a=empty, saw=empty),
+        lambda: roundonce.why("a*b", a=empty, b=1.0, saw={"one": empty, "other": empty}, type="f32"),
+        lambda: roundonce.why(lambda a: a * a, empty),
+        lambda: roundonce.diff(empty, empty),
+        lambda: roundonce.plot(empty, empty),
+    ):
+        with pytest.raises(roundonce.Error, match="the arrays have no elements: there is nothing to compare$"):
+            ask()
+    # A sum of none is +0, and shapes come first.
+    assert roundonce.why("sum(a, 1)", a=empty, saw=three).data["elements"] == 3
+    for values in ({"a": three, "saw": empty}, {"a": empty, "saw": three}):
+        with pytest.raises(roundonce.Error, match=r"`saw\[0\]` has the shape"):
+            roundonce.why("a*a", **values)
+
+
 def test_why_of_arrays():
     a, c = np.repeat(f32(0x3F800001), 4).reshape(2, 2), f32(0xBF800002, 0, 0xBF800002, 0).reshape(2, 2)
     fused, unfused = roundonce.fma(a, a, c), roundonce.add(roundonce.mul(a, a), c)

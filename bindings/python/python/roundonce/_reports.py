@@ -26,6 +26,9 @@ _STYLE = {
 }
 
 
+_NO_ELEMENTS = "f32", (0,), b""
+
+
 class Report:
     """An answer: `str` gives its text, a notebook shows it in colours, `data` is the same as plain data."""
 
@@ -177,7 +180,11 @@ def why_of_text(
     if any(_is_array(value) for value in [*values.values(), *seen]):
         given = {name: _given(name, value) for name, value in values.items()}
         wanted = [(str(name), _given("saw", value)) for name, value in saw.items()]
-        return Report(_native.why_arrays(expression, given, wanted, how))
+        report = Report(_native.why_arrays(expression, given, wanted, how))
+        if wanted and not report.data["elements"]:
+            # Raises what it says of arrays that have no elements.
+            _native.diff_arrays(_NO_ELEMENTS, _NO_ELEMENTS)
+        return report
     texts = {name: _text(name, value) for name, value in values.items()}
     return Report(_native.why(expression, texts, [_seen(value) for value in seen], how))
 
