@@ -36,7 +36,8 @@ def test_stubs_have_all_that_is_native():
 def test_what_is_declared_is_returned():
     """Of single values, too, of which a result is a scalar."""
     array, single = np.ones(3, np.float32), np.float32(1)
-    for function, count in ((roundonce.fma, 3), (roundonce.mad, 3), (roundonce.add, 2), (roundonce.sub, 2), (roundonce.mul, 2)):
+    counts = {roundonce.fma: 3, roundonce.mad: 3, roundonce.add: 2, roundonce.sub: 2, roundonce.mul: 2}
+    for function, count in counts.items():
         declared = typing.get_type_hints(function)["return"]
         for given in (array, single):
             assert declared is typing.Any or isinstance(function(*[given] * count), declared), function

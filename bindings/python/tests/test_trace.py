@@ -155,7 +155,9 @@ def test_bfloat16_beside_other_types():
     assert text(lambda x: (x > np.int8([1] * 8)) * x, x) == "t1 = x > k; bf16(t1) * x"
 
 
-@pytest.mark.parametrize("limits", [(-1, 1), (-1.5, 1.0), (None, 1), (-1, None), (np.float32(-1), 1), (ml_dtypes.bfloat16(-1), 1)])
+@pytest.mark.parametrize(
+    "limits", [(-1, 1), (-1.5, 1.0), (None, 1), (-1, None), (np.float32(-1), 1), (ml_dtypes.bfloat16(-1), 1)]
+)
 def test_clip_has_numpys_type(limits):
     """np.clip of bfloat16 gives float32, np.maximum bfloat16."""
     for dtype in (ml_dtypes.bfloat16, np.float16, np.float32):
@@ -165,7 +167,8 @@ def test_clip_has_numpys_type(limits):
             assert report.trace.results[0].value.dtype == function(x, y).dtype
             (seen,) = report.answers[report.trace.results[0].name].data["seen"]
             assert seen["unexplained"] == 0 and seen["groups"][0]["sentence"].startswith("rounds every operation as written")
-    assert text(lambda x, low: np.clip(x, low, 1), normal(np.float16), normal(np.float16)) == "t1 = maximum(x, low); minimum(t1, 1.0h)"
+    half = normal(np.float16), normal(np.float16)
+    assert text(lambda x, low: np.clip(x, low, 1), *half) == "t1 = maximum(x, low); minimum(t1, 1.0h)"
     with pytest.raises(roundonce.Untraceable, match=r"int\d+\): expected floats"):
         text(lambda x: np.clip(x > 0, 0, 1), A)
 
@@ -417,7 +420,7 @@ def test_what_differs_from_run_to_run_is_refused():
         roundonce.why(noisy, A)
 
 
-def test_a_profiler_stays():
+def test_a_profiler_stays(monkeypatch):
     """cProfile's is no function up to Python 3.11."""
 
     def known(profiler):
@@ -456,6 +459,11 @@ def test_a_profiler_stays():
     finally:
         sys.setprofile(None)
     assert found is profile and "after" in seen
+    # One that cannot be set again stays, and variables have no names.
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "getprofile", object)
+        patched.setattr(sys, "setprofile", lambda _: pytest.fail("it was replaced"))
+        assert roundonce.trace(function, A).text() == "t1 = x * x; t1 + x"
 
 
 def test_a_refusal_that_is_caught_is_raised():

@@ -54,7 +54,6 @@ UFUNCS: Dict[str, str] = {
 
 _KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "sum", "mean", "dot"])
 
-
 _SEARCHED = 1000
 """How far NumPy looks for an element that two arrays share, before it takes them to share one."""
 
@@ -241,7 +240,7 @@ class StandIn(NDArrayOperatorsMixin):
         return self.tracer.apply(lambda x: function(x, axis, keepdims=keeps_axis), f"np.{word}", template, [self])
 
     def _add_reduce(self, target: Any, axis: Optional[int] = 0, **how: Any) -> "StandIn":
-        # A scalar has no axis, and one 0 is the first of none.
+        # NumPy takes axis 0 of a scalar for none.
         result = self.sum(axis=axis if self.ndim or axis != 0 else None, **how)
         if target is None:
             return result

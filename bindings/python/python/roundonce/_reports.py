@@ -25,7 +25,6 @@ _STYLE = {
     "faint": "opacity:0.65",
 }
 
-
 _NO_ELEMENTS = "f32", (0,), b""
 
 

@@ -492,17 +492,24 @@ def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tu
 def _profiled(profile: Callable) -> Iterator[None]:
     """Has a function told of calls and returns, in the place of what is told of them otherwise."""
     before: Any = sys.getprofile()
-    # Up to Python 3.11, cProfile's: it is no function, and sets itself.
-    sets_itself = before is not None and not callable(before)
-    if sets_itself:
+    if before is None or callable(before):
+        sys.setprofile(profile)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+    elif hasattr(before, "enable") and hasattr(before, "disable"):
+        # Up to Python 3.11, cProfile's: it is no function, and sets itself.
         before.disable()
-    sys.setprofile(profile)
-    try:
-        yield
-    finally:
-        sys.setprofile(None if sets_itself else before)
-        if sets_itself:
+        sys.setprofile(profile)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
             before.enable()
+    else:
+        # What cannot be set again stays, and the function is not told.
+        yield
 
 
 def results_of(returned: Any) -> List[Any]:
