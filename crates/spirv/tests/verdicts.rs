@@ -5,7 +5,10 @@ use roundonce_isa::Severity;
 use roundonce_spirv::{Environment, check_text};
 
 /// Modules that we judge otherwise on purpose, and why.
-fn known_difference(text: &str) -> Option<&'static str> {
+fn known_difference(case: &str, text: &str) -> Option<&'static str> {
+    if case == "a parameter too few" {
+        return Some("a function has as many parameters as its type (2.16.1), which the judge does not count: refused");
+    }
     if without_fma(text) && text.contains("OpFmaKHR") {
         // "FmaKHR doesn't support BFloat16 type" and the like of 8-bit floats: what later versions of the judge say.
         return Some("bfloat16 and 8-bit floats have no fused multiply-add: refused");
@@ -29,6 +32,7 @@ fn cases() -> Vec<serde_json::Value> {
             "enumerants",
             "operands",
             "versions",
+            "universal",
         ]
         .map(|name| format!("{folder}{name}.jsonl"))
         .to_vec(),
@@ -54,7 +58,7 @@ fn verdicts_agree() {
         let errors: Vec<String> =
             findings.iter().filter(|finding| finding.severity == Severity::Error).map(ToString::to_string).collect();
         let refused = field("verdict") != "ok";
-        if refused == errors.is_empty() && known_difference(&text).is_none() {
+        if refused == errors.is_empty() && known_difference(&field("case"), &text).is_none() {
             differences.push(format!(
                 "{} in {environment}: spirv-val says {} {}\n  we say {errors:#?}",
                 field("case"),

@@ -100,6 +100,16 @@ impl Calls {
         self.hand_down(&mut reached, either);
         move |function| self.value(&reached, function) == Some(&true)
     }
+    /// A function among these, or called by them, that calls itself, directly or not.
+    pub(super) fn in_circle(&self, functions: impl IntoIterator<Item = u32>) -> Option<u32> {
+        if !self.has_circle {
+            return None;
+        }
+        let is_reached = self.reached(functions);
+        let calls_back = |place: usize| self.callees[place].iter().any(|&callee| callee <= place);
+        let found = self.places.iter().filter(|&(&function, &place)| calls_back(place) && is_reached(function));
+        found.min_by_key(|(_, place)| **place).map(|(&function, _)| function)
+    }
     fn rounds(&self) -> usize {
         if self.has_circle { MOST_ROUNDS } else { 1 }
     }

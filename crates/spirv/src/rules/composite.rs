@@ -28,6 +28,7 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
         Op::Store => pointer(checker, instruction, 1)
             .or_else(|| read_only(checker, instruction))
             .or_else(|| alignment(checker, instruction, 3)),
+        Op::Return => returned_nothing(checker),
         Op::ReturnValue => returned(checker, instruction),
         Op::Bitcast => of_pointer(checker, instruction),
         Op::Variable => initializer(checker, instruction),
@@ -454,7 +455,13 @@ fn initializer(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     let global = variable.is_some_and(|at| module.operand_word(at, 2) != StorageClass::Function as u32);
     let class = module.operand_word(instruction, 2);
     if checker.is_constant(id) || global {
-        return limited_width(checker, checker.facts.type_of(id)?)
+        let (given, shown) = (checker.facts.type_of(id)?, |id| checker.facts.describe(module, id));
+        if let View::Pointer { to, .. } = checker.view(module.operand_word(instruction, 0))
+            && to != given
+        {
+            return Some((4, format!("the initializer {} is no {}", checker.typed(id), shown(to))));
+        }
+        return limited_width(checker, given)
             .is_some()
             .then(|| (4, "the initializer has 8- or 16-bit numbers that can only be stored".to_owned()));
     }
@@ -468,6 +475,15 @@ fn returned(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     (facts.type_of(id) != Some(returns)).then(|| {
         (1, format!("{} is not of the function's type, {}", checker.typed(id), facts.describe(module, returns)))
     })
+}
+
+fn returned_nothing(checker: &Checker<'_>) -> Wrong {
+    let (module, facts) = (checker.module, checker.facts);
+    let returns = module.operand_word(&checker.function?.1, 0);
+    facts
+        .defined_by(module, returns, Op::TypeVoid)
+        .is_none()
+        .then(|| (0, format!("the function returns {}: expected OpReturnValue", facts.describe(module, returns))))
 }
 
 fn condition(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {

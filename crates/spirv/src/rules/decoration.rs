@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use roundonce_isa::Version;
+use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, Capability, Decoration, LinkageType, Op, StorageClass};
 
+use super::entry::takes_ids;
 use super::view::View;
 use super::{Checker, code, source};
 use crate::environment::Client;
@@ -15,6 +17,8 @@ const DECORATIONS: &str = "SPIR-V 1.6, 3.20 Decoration";
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     repeated(checker);
+    forms(checker);
+    exclusive(checker);
     removed(checker);
     linkage(checker);
     for decoration in &checker.facts.decorations {
@@ -84,6 +88,82 @@ fn repeated(checker: &mut Checker<'_>) {
     }
 }
 
+/// Each decoration has the instruction that is for it.
+fn forms(checker: &mut Checker<'_>) {
+    let module = checker.module;
+    for instruction in module.instructions() {
+        let word = |index| module.operand_word(instruction, index);
+        let (decoration, by_id) = match Op::from_u32(instruction.opcode.into()) {
+            Some(Op::Decorate) => (word(1), Some(false)),
+            Some(Op::DecorateId) => (word(1), Some(true)),
+            Some(Op::MemberDecorate) => (word(2), None),
+            _ => continue,
+        };
+        let Some(name) = Decoration::from_u32(decoration) else { continue };
+        let message = match by_id {
+            None if NOT_OF_MEMBERS.contains(&name) => {
+                format!("OpMemberDecorate: {name:?} is not for a struct's members")
+            }
+            Some(by_id) if takes_ids(OperandKind::Decoration, decoration).is_some_and(|takes| takes != by_id) => {
+                format!("{name:?} is a decoration of {}", if by_id { "OpDecorate" } else { "OpDecorateId" })
+            }
+            _ => continue,
+        };
+        checker.error(code::DECORATION, instruction.word, DECORATIONS, message);
+    }
+}
+
+/// Decorations of which an id has one at most.
+fn exclusive(checker: &mut Checker<'_>) {
+    use Decoration::{Aliased, AliasedPointer, Block, BufferBlock, Restrict, RestrictPointer};
+    const PAIRS: [(Decoration, Decoration); 3] =
+        [(Restrict, Aliased), (RestrictPointer, AliasedPointer), (Block, BufferBlock)];
+    let mut seen = HashSet::new();
+    for at in &checker.facts.decorations {
+        seen.insert((at.target, at.value));
+        for (one, other) in PAIRS.iter().flat_map(|&(one, other)| [(one, other), (other, one)]) {
+            if at.value == one as u32 && seen.contains(&(at.target, other as u32)) {
+                let message = format!("{} is decorated {one:?} and {other:?}", checker.module.id(at.target));
+                checker.error(code::DECORATION, at.instruction.word, DECORATIONS, message);
+            }
+        }
+    }
+}
+
+/// Decorations of whole types, variables and results.
+const NOT_OF_MEMBERS: [Decoration; 30] = [
+    Decoration::SpecId,
+    Decoration::Block,
+    Decoration::BufferBlock,
+    Decoration::ArrayStride,
+    Decoration::GLSLShared,
+    Decoration::GLSLPacked,
+    Decoration::CPacked,
+    Decoration::Aliased,
+    Decoration::Constant,
+    Decoration::Uniform,
+    Decoration::UniformId,
+    Decoration::SaturatedConversion,
+    Decoration::Index,
+    Decoration::Binding,
+    Decoration::DescriptorSet,
+    Decoration::FuncParamAttr,
+    Decoration::FPRoundingMode,
+    Decoration::FPFastMathMode,
+    Decoration::LinkageAttributes,
+    Decoration::NoContraction,
+    Decoration::InputAttachmentIndex,
+    Decoration::Alignment,
+    Decoration::MaxByteOffset,
+    Decoration::AlignmentId,
+    Decoration::MaxByteOffsetId,
+    Decoration::NoSignedWrap,
+    Decoration::NoUnsignedWrap,
+    Decoration::NonUniform,
+    Decoration::RestrictPointer,
+    Decoration::AliasedPointer,
+];
+
 /// Those of the core.
 fn may_not_repeat(decoration: Decoration) -> bool {
     match decoration {
@@ -95,7 +175,7 @@ fn may_not_repeat(decoration: Decoration) -> bool {
 
 /// What a decoration is for, if its target is something else.
 fn wanted(checker: &Checker<'_>, decoration: &Attached) -> Option<&'static str> {
-    let (module, facts) = (checker.module, checker.facts);
+    let facts = checker.facts;
     let target = decoration.target;
     let op = Op::from_u32(facts.definition(target)?.opcode.into())?;
     // A group carries its decorations to others.
@@ -120,33 +200,60 @@ fn wanted(checker: &Checker<'_>, decoration: &Attached) -> Option<&'static str> 
         {
             let View::Pointer { class, .. } = checker.view_of(target) else { return None };
             let classes = [StorageClass::StorageBuffer, StorageClass::Uniform, StorageClass::UniformConstant];
-            (classes.iter().any(|&of| of as u32 == class), "a variable of a buffer, an image or a sampler")
+            (is_one_of(class, &classes), "a variable of a buffer, an image or a sampler")
+        }
+        Decoration::NonReadable | Decoration::NonWritable if unreadable(checker, decoration) => {
+            (false, "images and buffers, NonWritable from SPIR-V 1.4 on for private variables too")
+        }
+        Decoration::Invariant
+        | Decoration::Flat
+        | Decoration::NoPerspective
+        | Decoration::Centroid
+        | Decoration::Sample
+            if variable && matches!(checker.environment.client, Client::Vulkan(_)) =>
+        {
+            // VUID-StandaloneSpirv-Invariant-04677 and VUID-StandaloneSpirv-Flat-04670.
+            let View::Pointer { class, .. } = checker.view_of(target) else { return None };
+            (is_one_of(class, &[StorageClass::Input, StorageClass::Output]), "an input or an output")
         }
         Decoration::Restrict
         | Decoration::Aliased
+        | Decoration::RestrictPointer
+        | Decoration::AliasedPointer
         | Decoration::Volatile
         | Decoration::Coherent
         | Decoration::NonWritable
-        | Decoration::NonReadable => {
-            // Loads and pointers of physical addressing may carry some of these.
-            let pointer = matches!(op, Op::FunctionParameter | Op::RawAccessChainNV | Op::TypeStruct);
-            (variable || pointer, "a variable or a parameter")
+        | Decoration::NonReadable
+        | Decoration::Flat
+        | Decoration::NoPerspective
+        | Decoration::Centroid
+        | Decoration::Sample
+        | Decoration::Patch
+        | Decoration::Component => {
+            let holder = variable || matches!(op, Op::FunctionParameter | Op::RawAccessChainNV);
+            let pointer = matches!(checker.view_of(target), View::Pointer { .. } | View::Foreign);
+            (holder && pointer, "a variable, or a parameter that is a pointer")
         }
         Decoration::Location
-        | Decoration::Component
         | Decoration::Binding
         | Decoration::DescriptorSet
         | Decoration::Index
         | Decoration::InputAttachmentIndex
         | Decoration::Invariant
-        | Decoration::Constant
-        | Decoration::Flat
-        | Decoration::NoPerspective
-        | Decoration::Centroid
-        | Decoration::Sample
-        | Decoration::Patch => {
-            let member_holder = op == Op::TypeStruct && !matches!(decoration.value, 33 | 34);
-            (variable || member_holder, "a variable")
+        | Decoration::Constant => (variable, "a variable"),
+        Decoration::RelaxedPrecision => (!facts.is_type(target), "values and members: no type has it"),
+        Decoration::NoSignedWrap | Decoration::NoUnsignedWrap => {
+            let integer = matches!(
+                op,
+                Op::IAdd
+                    | Op::ISub
+                    | Op::IMul
+                    | Op::ShiftLeftLogical
+                    | Op::SNegate
+                    | Op::ExtInst
+                    | Op::ExtInstWithForwardRefsKHR
+            );
+            (integer, "OpIAdd, OpISub, OpIMul, OpSNegate, OpShiftLeftLogical and extended instructions")
         }
         Decoration::SpecId => (
             matches!(op, Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse),
@@ -167,6 +274,20 @@ fn wanted(checker: &Checker<'_>, decoration: &Attached) -> Option<&'static str> 
         }
         _ => return None,
     };
-    let _ = module;
     (!good).then_some(wanted)
+}
+
+fn is_one_of(class: u32, classes: &[StorageClass]) -> bool {
+    classes.iter().any(|&of| of as u32 == class)
+}
+
+/// Whether a shader's variable is of a storage class where it can't be kept from being read or written.
+fn unreadable(checker: &Checker<'_>, decoration: &Attached) -> bool {
+    use StorageClass::{Function, Input, Output, Private, Workgroup};
+    let (module, facts) = (checker.module, checker.facts);
+    let variable = facts.defined_by(module, decoration.target, Op::Variable);
+    let Some(class) = variable.map(|at| module.operand_word(at, 2)) else { return false };
+    let constant = decoration.value == Decoration::NonWritable as u32 && module.version() >= Version(1, 4);
+    facts.has(Capability::Shader)
+        && (is_one_of(class, &[Workgroup, Input, Output]) || !constant && is_one_of(class, &[Function, Private]))
 }

@@ -20,8 +20,13 @@ pub(super) fn check(checker: &mut Checker<'_>) {
         let end = checker.module.words().len();
         checker.error(code::ENTRY_POINT, end, source::UNIVERSAL, message);
     }
+    let mut seen = HashSet::new();
     for entry in &facts.entry_points {
         entry_point(checker, entry);
+        if !seen.insert((entry.model, &entry.name)) {
+            let message = format!("OpEntryPoint \"{}\": a second one of this name and execution model", entry.name);
+            checker.error(code::ENTRY_POINT, entry.instruction.word, source::UNIVERSAL, message);
+        }
     }
     modes(checker);
 }
@@ -121,7 +126,7 @@ fn modes(checker: &mut Checker<'_>) {
             continue;
         };
         let by_id = mode.instruction.opcode == Op::ExecutionModeId as u16;
-        if takes_ids(mode.value).is_some_and(|takes_ids| takes_ids != by_id) {
+        if takes_ids(OperandKind::ExecutionMode, mode.value).is_some_and(|takes_ids| takes_ids != by_id) {
             let right = if by_id { "OpExecutionMode" } else { "OpExecutionModeId" };
             let message = format!("{name} is a mode of {right}");
             checker.error(code::EXECUTION_MODE, word, "SPIR-V 1.6, OpExecutionModeId", message);
@@ -130,6 +135,10 @@ fn modes(checker: &mut Checker<'_>) {
             && !models.iter().all(|model| wanted.contains(model))
         {
             let message = format!("OpExecutionMode {name}: not a mode of this execution model");
+            checker.error(code::EXECUTION_MODE, word, MODES, message);
+        }
+        if mode.value == ExecutionMode::LocalSize as u32 && mode.words.contains(&0) {
+            let message = "OpExecutionMode LocalSize: a size is 1 at least".to_owned();
             checker.error(code::EXECUTION_MODE, word, MODES, message);
         }
         // The float controls may be declared once per width, the others once.
@@ -141,9 +150,9 @@ fn modes(checker: &mut Checker<'_>) {
     }
 }
 
-/// Whether a mode's operands are ids; `None` of a mode that is not known.
-fn takes_ids(mode: u32) -> Option<bool> {
-    let operands = operand(OperandKind::ExecutionMode, mode)?.additional_operands();
+/// Whether the operands of a mode or a decoration are ids; `None` of one that is not known.
+pub(super) fn takes_ids(kind: OperandKind, value: u32) -> Option<bool> {
+    let operands = operand(kind, value)?.additional_operands();
     Some(operands.first().is_some_and(|first| grammar::class(first.kind) == Class::Id))
 }
 

@@ -16,6 +16,7 @@ mod explicit_layout;
 mod extended;
 mod fast_math;
 mod flow;
+mod functions;
 mod ids;
 mod image;
 mod interface;
@@ -142,6 +143,7 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
     entry::check(&mut checker);
+    functions::check(&mut checker);
     decoration::check(&mut checker);
     explicit_layout::check(&mut checker);
     fast_math::check(&mut checker);

@@ -42,6 +42,10 @@ impl Types {
             let message = "OpUndef: 8- and 16-bit numbers that can only be stored have no undefined values".to_owned();
             checker.error(code::CONSTANT, instruction.word, "SPIR-V 1.6, 2.16.1 Universal Validation Rules", message);
         }
+        if op == Op::Undef && is_void(checker, instruction) {
+            let message = "OpUndef: void has no values".to_owned();
+            checker.error(code::CONSTANT, instruction.word, "SPIR-V 1.6, OpUndef", message);
+        }
         // Most instructions declare nothing.
         if !(19..=52).contains(&instruction.opcode) {
             return;
@@ -190,10 +194,16 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
             if !constant || !integer {
                 return Some(format!("the length {} is not a constant integer", checker.typed(word(2))));
             }
-            let zero = length.is_some_and(|length| {
-                length.opcode == Op::Constant as u16 && module.operand_word(length, 2) == 0 && length.count == 4
+            let none = length.is_some_and(|length| {
+                let bits = module.words_of(length).get(3..).unwrap_or_default();
+                let is_negative = checker.is_signed(word(2)) && bits.last().is_some_and(|&high| (high as i32) < 0);
+                match Op::from_u32(length.opcode.into()) {
+                    Some(Op::ConstantNull) => true,
+                    Some(Op::Constant) => is_negative || bits.iter().all(|&bits| bits == 0),
+                    _ => false,
+                }
             });
-            zero.then(|| "an array has one element at least".to_owned())
+            none.then(|| "an array has one element at least".to_owned())
         }
         Op::TypeStruct | Op::TypeFunction => {
             let first = if op == Op::TypeStruct { 1 } else { 2 };
@@ -259,6 +269,16 @@ fn constant(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<
             let wrong = constituents.iter().find(|&&id| facts.type_of(id) != Some(element))?;
             Some(format!("{} is no constituent of {shown}", checker.typed(*wrong)))
         }
+        Op::ConstantNull if is_logical_pointer(checker, result_type) => {
+            Some(format!("{shown} is a logical pointer, which has no null value"))
+        }
+        Op::ConstantNull => {
+            let without_null = find_part(checker, result_type, |id| {
+                let op = Op::from_u32(facts.definition(id)?.opcode.into())?;
+                NOT_NULL.contains(&op).then(|| facts.describe(module, id))
+            })?;
+            Some(format!("{without_null} has no null value"))
+        }
         Op::SpecConstantOp => {
             let inner = module.operand_word(instruction, 2);
             (!crate::grammar::spec_constant_opcode(inner)).then(|| {
@@ -288,6 +308,11 @@ pub(super) fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction
 
 /// How wide the parts of a type are that may be moved but not computed with.
 pub(super) fn limited_width(checker: &Checker<'_>, type_id: u32) -> Option<u32> {
+    find_part(checker, type_id, |id| limited(checker, id))
+}
+
+/// What is found of a type or of one that it is made of.
+fn find_part<T>(checker: &Checker<'_>, type_id: u32, mut find: impl FnMut(u32) -> Option<T>) -> Option<T> {
     let (module, facts) = (checker.module, checker.facts);
     let mut left = vec![type_id];
     let mut seen = HashSet::new();
@@ -295,8 +320,8 @@ pub(super) fn limited_width(checker: &Checker<'_>, type_id: u32) -> Option<u32> 
         if !seen.insert(id) {
             continue;
         }
-        if let Some(width) = limited(checker, id) {
-            return Some(width);
+        if let Some(found) = find(id) {
+            return Some(found);
         }
         let Some(declared) = facts.instruction(module, id) else { continue };
         match Op::from_u32(declared.opcode.into()) {
@@ -308,6 +333,34 @@ pub(super) fn limited_width(checker: &Checker<'_>, type_id: u32) -> Option<u32> 
         }
     }
     None
+}
+
+/// Whether a type is a pointer that variable pointers are not declared for, in a module without addresses.
+fn is_logical_pointer(checker: &Checker<'_>, type_id: u32) -> bool {
+    let View::Pointer { class, .. } = checker.view(type_id) else { return false };
+    let variable = match StorageClass::from_u32(class) {
+        Some(StorageClass::StorageBuffer) => checker.facts.has(Capability::VariablePointersStorageBuffer),
+        Some(StorageClass::Workgroup) => checker.facts.has(Capability::VariablePointers),
+        _ => false,
+    };
+    checker.facts.is_logical() && !variable
+}
+
+/// Types without a null value.
+const NOT_NULL: [Op; 8] = [
+    Op::TypeVoid,
+    Op::TypeImage,
+    Op::TypeSampler,
+    Op::TypeSampledImage,
+    Op::TypeRuntimeArray,
+    Op::TypeOpaque,
+    Op::TypeFunction,
+    Op::TypePipe,
+];
+
+fn is_void(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+    let result = checker.module.result_type(instruction);
+    result.is_some_and(|id| checker.facts.defined_by(checker.module, id, Op::TypeVoid).is_some())
 }
 
 /// Parts of a type that are looked at.
