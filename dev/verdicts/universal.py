@@ -153,6 +153,21 @@ CASES = {
         ("OpCapability Shader", "OpCapability Shader\nOpCapability VariablePointers"),
         globals_("%sb = OpTypePointer Workgroup %f\n%z = OpConstantNull %sb"),
     ],
+    "a struct's member by null": [
+        globals_("%z = OpConstantNull %u"),
+        ("%x = OpVariable", "%y = OpVariable %ps Function\n%x = OpVariable"),
+        body("%part = OpAccessChain %pf %y %z"),
+    ],
+    "a struct's member by an undefined number": [
+        globals_("%z = OpUndef %u"),
+        ("%x = OpVariable", "%y = OpVariable %ps Function\n%x = OpVariable"),
+        body("%part = OpAccessChain %pf %y %z"),
+    ],
+    "a struct's member of another type by null": [
+        globals_("%z = OpConstantNull %u"),
+        ("%x = OpVariable", "%y = OpVariable %ps Function\n%x = OpVariable"),
+        body("%part = OpAccessChain %ps %y %z"),
+    ],
     "OpConstantNull of bool": [globals_("%z = OpConstantNull %bool")],
     "OpUndef of void": [body("%z = OpUndef %void")],
     "OpUndef of a function type": [body("%z = OpUndef %procedure")],

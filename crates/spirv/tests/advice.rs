@@ -84,6 +84,17 @@ fn modes_that_contradict_one_another() {
     one(&text, "SPV0064");
 }
 
+/// spirv-val takes it, and it is run as member 0.
+#[test]
+fn a_member_by_null() {
+    let types = "%u = OpTypeInt 32 0\n%none = OpConstantNull %u\n%s = OpTypeStruct %f %u\n\
+        %ps = OpTypePointer Function %s\n%pf = OpTypePointer Function %f\n%main = OpFunction %void";
+    let body = "%x = OpVariable %ps Function\n%r = OpAccessChain %pf %x %none\n";
+    let text = module("", "", body).replace("%main = OpFunction %void", types);
+    let (finding, at) = one(&text, "SPV0069");
+    assert_eq!((finding.severity, at.as_str()), (Severity::Warning, "%none"));
+}
+
 #[test]
 fn what_has_no_effect_or_no_use() {
     let (finding, at) = one(&module("", "OpDecorate %r NoContraction\n", R), "SPV0063");

@@ -2,6 +2,7 @@
 
 use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, StorageClass};
 
+use super::advice::find;
 use super::types::{has_limited_parts, limited_width};
 use super::values::Wrong;
 use super::view::{View, class_name};
@@ -9,6 +10,7 @@ use super::{Checker, code};
 use crate::environment::Client;
 use crate::grammar::instruction_name;
 use crate::module::Instruction;
+use roundonce_isa::Severity;
 
 const RULE: &str = "SPIR-V 1.6, 3.49 Instructions";
 
@@ -55,7 +57,36 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
         let code = if word == 1 { code::RESULT_TYPE } else { code::OPERAND_TYPE };
         let message = format!("{}: {message}", instruction_name(instruction.opcode));
         checker.error(code, instruction.word + word, RULE, message);
+    } else if let Some(word) = null_member(checker, instruction, op) {
+        let name = instruction_name(instruction.opcode);
+        let message = format!(
+            "{name}: the member {} of a struct is null: the document asks for an OpConstant, spirv-val takes this as member 0",
+            checker.typed(checker.module.words_of(instruction)[word])
+        );
+        let rule = "SPIR-V 1.6, 3.49.8, OpAccessChain";
+        find(checker, Severity::Warning, code::NULL_MEMBER, instruction.word + word, rule, message);
     }
+}
+
+/// The index of a struct's member in a pointer's path that is an OpConstantNull.
+fn null_member(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<usize> {
+    let base = match op {
+        Op::AccessChain | Op::InBoundsAccessChain => 3,
+        Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 4,
+        _ => return None,
+    };
+    let words = checker.module.words_of(instruction);
+    let View::Pointer { to: mut type_id, .. } = checker.view_of(words[3]) else { return None };
+    for (at, &index) in words.iter().enumerate().skip(base + 1) {
+        let structure = checker.facts.defined_by(checker.module, type_id, Op::TypeStruct).is_some();
+        if structure && checker.facts.defined_by(checker.module, index, Op::ConstantNull).is_some() {
+            return Some(at);
+        }
+        let member = if structure { checker.constant(index)? } else { 0 };
+        let Part::Type(next) = part(checker, type_id, member) else { return None };
+        type_id = next;
+    }
+    None
 }
 
 /// The type of a part, by a literal index. A part of a type with rules of its own is not known.
@@ -271,7 +302,8 @@ fn chain(checker: &Checker<'_>, instruction: &Instruction, base: usize) -> Wrong
         if constant.is_some_and(|value| checker.is_signed(index) && (value as i32) < 0) {
             return Some((at, format!("the index {} is negative", checker.typed(index))));
         }
-        if structure && constant.is_none() {
+        let is_null = facts.defined_by(module, index, Op::ConstantNull).is_some();
+        if structure && constant.is_none() && !is_null {
             return Some((at, format!("the member {} of a struct must be an OpConstant", checker.typed(index))));
         }
         // What is beyond an array or a vector is no error of a pointer's.

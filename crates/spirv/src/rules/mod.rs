@@ -89,6 +89,7 @@ pub(crate) mod code {
     pub(crate) const SPECIAL_OPEN: &str = "SPV0066";
     pub(crate) const CONTRACTION: &str = "SPV0067";
     pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
+    pub(crate) const NULL_MEMBER: &str = "SPV0069";
 }
 
 /// Errors beyond this many are not kept.
