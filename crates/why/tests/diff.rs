@@ -312,3 +312,21 @@ fn files_are_counted() {
     let other = Values { shape: vec![8], ..second };
     assert!(compare_arrays(&first, &other).unwrap_err().contains("shapes"));
 }
+
+/// A cast is an operation; one to the type that a value has is none.
+#[test]
+fn casts_are_compared() {
+    let verdict = |one: &str, other: &str, format: Format| {
+        compared(&side(one, format), &side(other, format), Budget { random: 1 << 12, ..Budget::default() }).verdict
+    };
+    let is_equal = |one, other, format| matches!(verdict(one, other, format), Verdict::Equal { .. });
+    assert!(is_equal("half(x)", "half(x)", Format::F32));
+    assert!(is_equal("float(x)*y", "x*y", Format::F32));
+    assert!(is_equal("half(x*-y)", "-half(y*x)", Format::F32));
+    assert!(is_equal("half(float(x))", "x", Format::F16));
+    let differ = |one, other, format| matches!(verdict(one, other, format), Verdict::Different { .. });
+    assert!(differ("float(half(x))", "x", Format::F32));
+    assert!(differ("half(x)", "-half(x)", Format::F32));
+    assert!(differ("half(float(x)*float(y))", "half(x)*half(y)", Format::F32));
+    assert!(differ("float(double(x)*double(y)+double(x))", "x*y+x", Format::F32));
+}

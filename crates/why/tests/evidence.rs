@@ -162,6 +162,18 @@ const U: [u64; 8] =
     [0x3ea4_e87e, 0xbf97_61a2, 0xbe27_8d7f, 0xbf04_2375, 0xbf9b_28d2, 0xbf0c_91b8, 0xbf9c_dc2d, 0x3e96_470a];
 
 /// `(x*y + u) + z*w`, asked as `x*y + z*w + u`, where a compensated sum gives the same.
+/// A sum of values alone within an expression may be kept in a wider type: here in f64, which no sum in f32 gives.
+#[test]
+fn a_sum_within_an_expression_is_kept_wider() {
+    let value = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let names = numbers(7, 512).into_iter().map(|bits| bits & !(7 << 27) | 7 << 27).collect::<Vec<u64>>();
+    let sum = names.iter().map(|&bits| value(bits)).sum::<f64>() as f32;
+    let quotient = |bits: &u64| u64::from((f32::from_bits(*bits as u32) / sum).to_bits());
+    let seen = f32s(&names.iter().map(quotient).collect::<Vec<u64>>());
+    let answer = ask_plainly("x / sum(x)", &[("x", f32s(&names))], seen, Options::default());
+    assert!(words(&answer).contains("keeps the sums in f64 and rounds them at the end"), "{}", words(&answer));
+}
+
 #[test]
 fn an_order_that_was_not_tried_is_not_ruled_out() {
     let columns: [(&str, [u64; 8]); 5] = [

@@ -128,7 +128,8 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
         // A literal is its bits, however it was written.
         if is_name(name) { format!("{name}: {:?}", value.format) } else { format!("{value:?}") }
     };
-    let mut result = NormalOp { operation: None, call: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
+    let mut result =
+        NormalOp { operation: None, call: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
     // Whether a result is the opposite of what is spelled out.
     let mut opposite: Vec<bool> = Vec::new();
     for (op, &operation) in plan.ops.iter().zip(operations) {
