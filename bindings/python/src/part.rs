@@ -114,9 +114,9 @@ pub(crate) fn run_part<'py>(py: Python<'py>, asked: Asked<'py>, first: u64, end:
 }
 
 /// Bytes of an array as Python has them: where they start and end, and which of them.
-type Told = (u64, u64, PyBackedBytes);
+type MarkedBytes = (u64, u64, PyBackedBytes);
 /// An array's name, what of it a part wrote and what it read.
-type ToldAccesses = (String, Told, Told);
+type ArrayAccesses = (String, MarkedBytes, MarkedBytes);
 
 /// Raises what makes one of these parts depend on another one.
 #[pyfunction]
@@ -124,9 +124,9 @@ pub(crate) fn check_parts(
     py: Python<'_>,
     name: &str,
     kernel: String,
-    parts: Vec<((u64, u64), Vec<ToldAccesses>)>,
+    parts: Vec<((u64, u64), Vec<ArrayAccesses>)>,
 ) -> PyResult<()> {
-    let accesses = |(name, written, read): ToldAccesses| {
+    let accesses = |(name, written, read): ArrayAccesses| {
         let [written, read] = [written, read].map(|(start, end, mask)| self::read(start, end, &mask));
         Ok(Accesses { name, argument: None, written: written?, read: read? })
     };

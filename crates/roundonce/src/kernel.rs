@@ -397,13 +397,14 @@ pub fn machine(name: &str) -> Result<SmTarget, String> {
 /// If there is none; what there is.
 pub fn parameter(kernel: &Kernel, name: &str) -> Result<usize, String> {
     let params = &kernel.params;
-    let stem = |place: usize| members::member(&params[place].name).map(|(stem, _)| stem);
     let declared = declared(kernel);
     let at = |name: &str| params.iter().position(|param| param.name == name);
     let counted = |position: &str| declared.get(position.parse::<usize>().ok()?).copied();
     let by_position = match members::member(name) {
-        Some((position, offset)) => counted(position).and_then(|place| at(&format!("{}+{offset}", stem(place)?))),
-        None => counted(name).filter(|&place| stem(place).is_none()),
+        Some((position, offset)) => {
+            counted(position).and_then(|place| at(&format!("{}+{offset}", stem(kernel, place)?)))
+        }
+        None => counted(name).filter(|&place| stem(kernel, place).is_none()),
     };
     by_position.or_else(|| at(name)).ok_or_else(|| {
         let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
@@ -447,11 +448,18 @@ pub fn push_constants(kernel: &Kernel, block: &[u8]) -> Result<BTreeMap<usize, A
     Ok(members.map(member).collect())
 }
 
+/// The structure that a parameter is a named member of.
+fn stem(kernel: &Kernel, place: usize) -> Option<&str> {
+    members::member(&kernel.params[place].name).map(|(stem, _)| stem)
+}
+
 /// The places of the parameters that a kernel declares, of structures with named members the first one.
 fn declared(kernel: &Kernel) -> Vec<usize> {
-    let stem = |place: usize| members::member(&kernel.params[place].name).map(|(stem, _)| stem);
     // A structure's members stand side by side.
-    let begins = |&place: &usize| place == 0 || stem(place).is_none() || stem(place) != stem(place - 1);
+    let begins = |&place: &usize| {
+        let own = stem(kernel, place);
+        place == 0 || own.is_none() || own != stem(kernel, place - 1)
+    };
     (0..kernel.params.len()).filter(begins).collect()
 }
 

@@ -257,7 +257,7 @@ fn carries_and_guards_give_the_bits_of_their_ptx() {
     assert_eq!(compare("carries", Source::Cubin(&cubin("carries")), 32), 6);
 }
 
-/// A register holds one value after the other, and a double's upper half is compared as an f32: no format is told of these.
+/// A register holds one value after the other, and a double's upper half is compared as an f32: nothing is claimed of its format.
 #[test]
 fn arrays_are_taken_where_the_code_tells_no_other_format() {
     let bytes = cubin("carries");

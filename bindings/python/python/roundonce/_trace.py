@@ -490,7 +490,7 @@ def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tu
 
 @contextmanager
 def _profiled(profile: Callable) -> Iterator[None]:
-    """Has a function told of calls and returns, in the place of what is told of them otherwise."""
+    """Sets the function that Python calls at calls and returns, and afterwards the one that was set before."""
     before: Any = sys.getprofile()
     if before is None or callable(before):
         sys.setprofile(profile)

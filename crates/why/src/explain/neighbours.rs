@@ -121,22 +121,12 @@ fn signed(spelling: String, mut recipe: Recipe, wanted: &Operation) -> (String, 
         return (spelling, recipe);
     }
     (recipe.operation.negate_product, recipe.operation.negate_addend) = signs(wanted);
+    let a = if wanted.negate_product { "-a" } else { "a" };
+    let c = if wanted.negate_addend { "-c" } else { "c" };
     let operands = wanted.op.operands().iter().map(|operand| match operand {
-        OperandIndex::A => {
-            if wanted.negate_product {
-                "-a"
-            } else {
-                "a"
-            }
-        }
+        OperandIndex::A => a,
         OperandIndex::B => "b",
-        OperandIndex::C => {
-            if wanted.negate_addend {
-                "-c"
-            } else {
-                "c"
-            }
-        }
+        OperandIndex::C => c,
     });
     (format!("{spelling} {}", operands.collect::<Vec<_>>().join(", ")), recipe)
 }

@@ -26,7 +26,7 @@ impl Body<'_> {
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
         let has_halves = operands[1..].iter().any(|operand| !operand.suffix.is_empty());
         if extended || writes {
-            return if has_halves { None } else { self.carried_sum_of_three(inst, d) };
+            return if has_halves { None } else { self.carried_sum_of_three(inst, d, &operands) };
         }
         match inst.modifier("shift") {
             None => {
@@ -64,8 +64,7 @@ impl Body<'_> {
     /// With a carry out: of two numbers and 0 or 1 it is one bit, of three numbers the next sum of three adds it once or
     /// twice. With a carry in: what is negated is inverted. Source: ptxas's `vmad.po`, and its sums of three numbers of
     /// 64 bits, for sm_61.
-    fn carried_sum_of_three(&mut self, inst: &Instruction, d: Reg) -> Option<()> {
-        let operands = summands(inst);
+    fn carried_sum_of_three(&mut self, inst: &Instruction, d: Reg, operands: &[Operand]) -> Option<()> {
         let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
         if inst.modifier("shift").is_some() || extended == writes {
             return None;
