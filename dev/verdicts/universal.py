@@ -73,6 +73,12 @@ def decorated(text):
     return (";decorations", text)
 
 
+KERNEL = [
+    ("OpCapability Shader\nOpMemoryModel Logical GLSL450", "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\nOpMemoryModel Physical64 OpenCL"),
+    ('OpEntryPoint GLCompute %main "main"', 'OpEntryPoint Kernel %main "main"'),
+    (" 32 1\n", " 64 0\n"),
+    ("Private", "CrossWorkgroup"),
+]
 CASES = {
     "as it is": [],
     # Functions.
@@ -233,6 +239,15 @@ CASES |= {
 %block = OpLabel
 OpReturn
 OpFunctionEnd""".replace("%fp = OpTypeFunction %void %pf\n", "")), globals_("%fp = OpTypeFunction %void %pf")],
+    "address of a pointer, Logical": [(";body", "%address = OpConvertPtrToU %u %x"), ("OpCapability Shader\n", "OpCapability Shader\nOpCapability Addresses\n")],
+    "pointer of an address, Logical": [(";body", "%back = OpConvertUToPtr %pf %n"), ("OpCapability Shader\n", "OpCapability Shader\nOpCapability Addresses\n")],
+    "address of a pointer": [*KERNEL, (";body", "%address = OpConvertPtrToU %i %x")],
+    "pointer of an address": [*KERNEL, (";body", "%back = OpConvertUToPtr %pf %wide"), globals_("%wide = OpConstant %i 7")],
+    "store to a constant of a kernel": [*KERNEL, (";body", "OpStore %k %c"), globals_("%pk = OpTypePointer UniformConstant %f\n%k = OpVariable %pk UniformConstant %c")],
+    "load of a constant of a kernel": [*KERNEL, (";body", "%loaded = OpLoad %f %k"), globals_("%pk = OpTypePointer UniformConstant %f\n%k = OpVariable %pk UniformConstant %c")],
+    "vector of itself": [globals_("%own = OpTypeVector %own 3\n%none = OpConstantNull %own")],
+    "vector of a later vector": [globals_("%own = OpTypeVector %later 3\n%later = OpTypeVector %own 3\n%none = OpConstantNull %own")],
+    "struct of itself": [globals_("%own = OpTypeStruct %f %own\n%none = OpConstantNull %own")],
 }
 ENVIRONMENTS = ("spv1.5", "vulkan1.3")
 SLOTS = (";decorations", ";globals", ";functions", ";body")

@@ -224,3 +224,29 @@ fn functions_by_another_name() {
     }
     assert_eq!(run(functions, "call (%r2), twice, (%r1);", n, 16 << 10).unwrap(), n.map(|n| 2 * n));
 }
+
+/// Functions of as many parameters, but of other sizes: a call through an address is that of those that its prototype describes, or that
+/// its list names.
+#[test]
+fn addresses_of_functions_of_several_types() {
+    let functions = ".func (.param .b32 o) f(.param .b32 x, .param .b32 y) { .reg .b32 a, b; ld.param.u32 a, [x]; ld.param.u32 b, [y];\n\
+        mad.lo.u32 a, a, 3, b; st.param.b32 [o], a; ret; }\n\
+        .func (.param .b32 o) wide(.param .b64 x, .param .b32 y) { st.param.b32 [o], 1; ret; }\n\
+        .func (.param .b64 o) result(.param .b32 x, .param .b32 y) { st.param.b64 [o], 2; ret; }\n\
+        .func (.param .b32 o) struct(.param .align 4 .b8 x[12], .param .b32 y) { st.param.b32 [o], 3; ret; }\n\
+        .func (.reg .b32 o) same();\n.func (.reg .b32 o) bare() { mov.u32 o, 5; ret; }\n.func (.reg .b32 o) other() { mov.u32 o, 6; ret; }\n.alias same, bare;";
+    let n = each(|thread| thread % 9);
+    let taken = "mov.u64 %x2, wide; mov.u64 %x2, result; mov.u64 %x2, struct;";
+    let call = "{ .param .b32 a, b, r; st.param.b32 [a], %r1; st.param.b32 [b], 7;\n\
+        P: .callprototype (.param .u32 _) _ (.param .u32 _, .param .f32 _); call (r), %x1, (a, b), P; ld.param.u32 %r2, [r]; }";
+    let body = |callee: &str| format!("{taken} mov.u64 %x1, {callee}; {call}");
+    assert_eq!(run(functions, &body("f"), n, 16 << 10).unwrap(), n.map(|n| 3 * n + 7));
+    for callee in ["wide", "result", "struct"] {
+        let found = run(functions, &body(callee), n, 16 << 10).unwrap_err();
+        assert!(found.message.contains("the address called is that of no such function"), "{callee}: {found}");
+    }
+    let listed =
+        |callee: &str| format!("mov.u64 %x2, other; mov.u64 %x1, {callee}; L: .calltargets same; call (%r2), %x1, L;");
+    assert_eq!(run(functions, &listed("bare"), n, 16 << 10).unwrap(), n.map(|_| 5));
+    assert!(run(functions, &listed("other"), n, 16 << 10).is_err());
+}

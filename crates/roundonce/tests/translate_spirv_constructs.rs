@@ -1,6 +1,9 @@
 //! Constructs of PTX that no kernel of tests/kernels has, as SPIR-V: the same buffers; and what a translation says beside
 //! its text.
 
+#[path = "translation/validate.rs"]
+mod validate;
+
 use roundonce::exec::{Arg, Buffer, Engine, Launch, Options, Report};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::kernel::{Argument, Comments, Options as Translating, Translation, spirv};
@@ -50,6 +53,8 @@ fn compare_of(threads: u32, environment: &str, text: &str, more: &[Arg], shared:
     let translation = spirv::write(&ready.program, &options).unwrap_or_else(|findings| panic!("{findings:#?}\n{text}"));
     let after = Ready::read(Source::SpirvText(&translation.text), &Choice::default());
     let after = after.unwrap_or_else(|why| panic!("{why:?}\n{}", translation.text));
+    let version = translation.text.lines().find_map(|line| line.strip_prefix("; Version: ")).expect("its version");
+    validate::validate("construct", &translation.text, environment, &format!("spv{version}"));
     let buffers = [Arg::Buffer(Buffer::from_words(words())), Arg::Buffer(Buffer::from_words(vec![7; 4 * THREADS]))];
     let args = [&buffers, more].concat();
     let (given, dynamic) = translated_arguments(ready.kernel(), &translation.arguments[0], &args, shared);
@@ -314,6 +319,14 @@ fn nothing_is_undefined() {
     let shifts = module("", "", "shl.b32 r4, r2, r3;\nshr.s32 r4, r4, r3;\nst.global.u32 [d2], r4;");
     let text = compare(&shifts).text;
     assert!(text.contains("OpBitwiseAnd %uint ") && text.contains("%opencl u_min "), "{text}");
+}
+
+/// A branch that always goes one way leaves the other way's blocks where they were: a block never stands before the one that dominates it.
+#[test]
+fn a_branch_of_a_known_predicate() {
+    let body = "mov.pred p, 0;\nbra B;\nA: st.global.u32 [d2], r2;\nret;\nB: @!p bra D;\nadd.u32 r2, r2, 2;\nbra A;\n\
+                D: add.u32 r2, r2, 1;\nbra A;";
+    compare(&module("", "", body));
 }
 
 /// What is said of a refusal: the instruction, its place and why.

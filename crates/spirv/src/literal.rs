@@ -89,7 +89,11 @@ fn read_integer(text: &str, width: u32, signed: bool) -> Result<u64, String> {
     };
     let hex = magnitude.strip_prefix("0x").or_else(|| magnitude.strip_prefix("0X"));
     let digits = hex.unwrap_or(magnitude);
-    let radix = if hex.is_some() { 16 } else { 10 };
+    let radix = match hex {
+        Some(_) => 16,
+        None if digits.len() > 1 && digits.starts_with('0') => 8,
+        None => 10,
+    };
     let unreadable = || format!("`{text}` is no {}signed integer of {width} bits", if signed { "" } else { "un" });
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Err(unreadable());

@@ -6,6 +6,8 @@ use super::{Body, Entity, Purpose, Result};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
 use crate::scopes::Scopes;
 use crate::types::Type;
+use core::iter::Peekable;
+use core::slice::Iter;
 use roundonce_ir::{
     AtomicKind, Comparand, Comparison, Guard, IntOp, Op, Operand, Reg, Signedness, Space, Special, Terminator, Width,
 };
@@ -24,23 +26,23 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if self.purpose == Purpose::Analysis {
             return Err(self.unsupported("a call"));
         }
-        let list = |written: &Written<'a>| match written.kind {
-            OperandKind::List(items) => Some(items),
-            _ => None,
-        };
         let mut operands = inst.operands.iter().peekable();
-        let results = operands.peek().and_then(|written| list(written));
-        if results.is_some() {
-            operands.next();
-        }
-        let results = results.map_or(&[][..], |items| self.module.operands(items));
+        let next_list = |operands: &mut Peekable<Iter<'m, Written<'a>>>| {
+            let written = operands.next_if(|written| matches!(written.kind, OperandKind::List(_)));
+            match written.map(|written| &written.kind) {
+                Some(&OperandKind::List(items)) => self.module.operands(items),
+                _ => &[],
+            }
+        };
+        let results = next_list(&mut operands);
         let callee = operands.next();
-        let arguments = operands.next().and_then(list).map_or(&[][..], |items| self.module.operands(items));
+        let arguments = next_list(&mut operands);
         let Some((callee, name)) = callee.and_then(|written| Some((written, written.name()?))) else {
             return Err(self.malformed("the call names no function"));
         };
         if matches!(self.find(name), Some(Entity::Register(..))) {
-            return self.only_if(|body| body.call_address(callee, results, arguments));
+            let described = operands.next().and_then(|written| self.find(written.name()?));
+            return self.only_if(|body| body.call_address(callee, described, results, arguments));
         }
         let Some(&function) = self.lowering.functions.get(name) else {
             return Err(self.malformed(format!("there is no function `{name}`")));
@@ -54,11 +56,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.only_if(|body| body.inline(function, results, arguments))
     }
 
-    /// A call of the function that an address names: of those whose address is taken somewhere, and that take and return
-    /// as many values.
+    /// A call of the function that an address names: of those whose address is taken somewhere, and that the call's prototype or list
+    /// describes.
     fn call_address(
         &mut self,
         callee: &'m Written<'a>,
+        described: Option<Entity<'m, 'a>>,
         results: &'m [Written<'a>],
         arguments: &'m [Written<'a>],
     ) -> Result<()> {
@@ -89,7 +92,15 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let mut targets = vec![nowhere];
         let mut called = Vec::new();
         for &function in &self.lowering.addressed {
-            let fits = takes(function, results, arguments);
+            let fits = takes(function, results, arguments)
+                && match &described {
+                    Some(Entity::Prototype(prototype)) => self.is_called_as(function, prototype)?,
+                    Some(Entity::Targets(names)) => {
+                        let called = names.iter().filter_map(|name| self.lowering.functions.get(name));
+                        called.into_iter().any(|called| called.name == function.name)
+                    }
+                    _ => true,
+                };
             let target = if fits { self.new_block() } else { nowhere };
             called.extend(fits.then_some((function, target)));
             targets.push(target);

@@ -199,8 +199,10 @@ enum Entity<'m, 'a> {
     Opaque(&'m Variable<'a>),
     /// A block.
     Label(usize),
-    /// `.branchtargets`
+    /// `.branchtargets`, `.calltargets`
     Targets(Vec<&'a str>),
+    /// `.callprototype`
+    Prototype(&'m Function<'a>),
 }
 
 /// A module being lowered.

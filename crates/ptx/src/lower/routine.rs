@@ -55,6 +55,12 @@ enum Passed {
     Frame(u32),
 }
 
+/// The type of a parameter or a result that is handed over in a register.
+fn register_type(variable: &Variable) -> Option<Type> {
+    let scalar = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
+    scalar.filter(|ty| (16..=64).contains(&ty.bits) || variable.space == Space::Reg)
+}
+
 /// A call of a routine.
 pub(super) struct Site {
     /// The routine that calls; `None`: the kernel.
@@ -108,9 +114,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let mut formals = Vec::new();
             for variable in variables {
                 let (bytes, align) = body.size_of(variable)?;
-                let scalar = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
-                let in_register = |ty: &Type| (16..=64).contains(&ty.bits) || variable.space == Space::Reg;
-                let passed = match scalar.filter(in_register) {
+                let passed = match register_type(variable) {
                     Some(ty) => {
                         let (between, inside) = (body.fresh(ty.width()), body.fresh(ty.width()));
                         Passed::Register { between, inside, ty }
@@ -134,6 +138,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let number = self.routines.len() - 1;
         self.routine_of.insert(function.name, number);
         Ok(number)
+    }
+
+    /// Whether a function can be called as another one is: each parameter and result has the size that it has there, and is handed over
+    /// in the same way.
+    pub(super) fn is_called_as(&self, function: &Function<'a>, prototype: &Function<'a>) -> Result<bool> {
+        let parts = |of: &Function<'a>| {
+            let variables = [of.returns, of.parameters].map(|variables| self.module.variables(variables));
+            let part = |variable| Ok((self.size_of(variable)?.0, register_type(variable).is_some()));
+            variables.map(|variables| variables.iter().map(part).collect::<Result<Vec<_>>>())
+        };
+        let ([returns, parameters], [given, taken]) = (parts(function), parts(prototype));
+        Ok(returns? == given? && parameters? == taken?)
     }
 
     pub(super) fn call_routine(
@@ -298,7 +314,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let routine = &self.routines[number];
         let (index, targets) = (routine.caller.into(), Vec::new());
-        self.end(Terminator::Switch { index, targets, otherwise: routine.returns[0] });
+        // Where all calls of it were refused, it returns to none.
+        let otherwise = routine.returns.first().copied().unwrap_or(exit);
+        self.end(Terminator::Switch { index, targets, otherwise });
         Ok(())
     }
 

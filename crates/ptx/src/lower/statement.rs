@@ -181,9 +181,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for place in places.unwrap_or_default() {
             let Statement::Label(name) = statements[place] else { continue };
             let entity = match statements.get(place + 1) {
-                Some(Statement::Directive(directive)) if directive.name == ".branchtargets" => {
+                Some(Statement::Directive(directive))
+                    if matches!(directive.name, ".branchtargets" | ".calltargets") =>
+                {
                     Entity::Targets(self.operands(directive.operands).iter().filter_map(Written::name).collect())
                 }
+                Some(Statement::Prototype(prototype)) => Entity::Prototype(prototype),
                 _ => Entity::Label(self.new_block()),
             };
             self.name(name, entity);

@@ -76,6 +76,7 @@ impl Body<'_> {
 
     /// The count may be of another width than what is shifted.
     pub(super) fn shift(&mut self, op: Op) -> Result<()> {
+        const LARGEST: u64 = u32::MAX as u64;
         let counts = self.components(self.operand(1)?)?;
         let (op, signed) = match op {
             Op::ShiftLeftLogical => (IntOp::Shl, false),
@@ -89,7 +90,15 @@ impl Body<'_> {
         }
         let mut places = counts.parts.iter();
         self.each_int(&ids, |body, part, args| {
-            let count = places.next().copied().unwrap_or(Operand::ZERO);
+            // A count of the width or more stays one without its upper half.
+            let count = match places.next().copied().unwrap_or(Operand::ZERO) {
+                Operand::Imm(count) => Operand::Imm(count.min(LARGEST)),
+                count if counts.part.bits() > 32 => {
+                    let op = IntOp::Min(Signedness::Unsigned);
+                    body.int(op, counts.part.width(), &[count, Operand::Imm(LARGEST)])
+                }
+                count => count,
+            };
             let count = body.resized(counts.part, Signedness::Unsigned, 32, count);
             let a = body.extended(part, Self::sign(signed), args[0]);
             let value = body.int(op, part.width(), &[a, count]);

@@ -33,6 +33,7 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
         Op::Return => returned_nothing(checker),
         Op::ReturnValue => returned(checker, instruction),
         Op::Bitcast => of_pointer(checker, instruction),
+        Op::ConvertPtrToU | Op::ConvertUToPtr => without_addresses(checker),
         Op::Variable => initializer(checker, instruction),
         Op::BranchConditional => condition(checker, instruction),
         Op::Switch => selector(checker, instruction),
@@ -398,6 +399,11 @@ fn of_pointer(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
         .then(|| (3, format!("{} is a logical pointer", checker.typed(id))))
 }
 
+/// Where pointers have no addresses.
+fn without_addresses(checker: &Checker<'_>) -> Wrong {
+    checker.facts.is_logical().then(|| (3, "pointers have no addresses: the addressing model is Logical".to_owned()))
+}
+
 /// The alignment that an access is said to have.
 fn alignment(checker: &Checker<'_>, instruction: &Instruction, mask: usize) -> Wrong {
     let words = checker.module.words_of(instruction);
@@ -413,7 +419,7 @@ fn read_only(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     let View::Pointer { class, .. } = checker.view_of(id) else { return None };
     let shown = || module.id(id);
     let read = [StorageClass::Input, StorageClass::PushConstant, StorageClass::UniformConstant];
-    if facts.has(Capability::Shader) && read.iter().any(|&class_of| class_of as u32 == class) {
+    if read.iter().any(|&class_of| class_of as u32 == class) {
         return Some((1, format!("{} points to {}, which is only read", shown(), class_name(class))));
     }
     let vulkan = matches!(checker.environment.client, Client::Vulkan(_));

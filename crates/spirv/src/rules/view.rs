@@ -67,17 +67,25 @@ impl Checker<'_> {
         Some((Op::from_u32(declared.opcode.into())?, declared))
     }
 
+    fn scalar(&self, type_id: u32) -> Option<Scalar> {
+        let (op, declared) = self.declared(type_id)?;
+        let word = |index| self.module.operand_word(declared, index);
+        match op {
+            Op::TypeBool => Some(Scalar::Bool),
+            Op::TypeInt => Some(Scalar::Int { width: word(1), signed: word(2) != 0 }),
+            Op::TypeFloat => Some(Scalar::Float { width: word(1) }),
+            _ => None,
+        }
+    }
+
     pub(super) fn view(&self, type_id: u32) -> View {
+        if let Some(scalar) = self.scalar(type_id) {
+            return View::Scalar(scalar);
+        }
         let Some((op, declared)) = self.declared(type_id) else { return View::Foreign };
         let word = |index| self.module.operand_word(declared, index);
         match op {
-            Op::TypeBool => View::Scalar(Scalar::Bool),
-            Op::TypeInt => View::Scalar(Scalar::Int { width: word(1), signed: word(2) != 0 }),
-            Op::TypeFloat => View::Scalar(Scalar::Float { width: word(1) }),
-            Op::TypeVector => match self.view(word(1)) {
-                View::Scalar(scalar) => View::Vector(scalar, word(2)),
-                _ => View::Foreign,
-            },
+            Op::TypeVector => self.scalar(word(1)).map_or(View::Foreign, |scalar| View::Vector(scalar, word(2))),
             Op::TypePointer => View::Pointer { class: word(1), to: word(2) },
             _ if (declared.opcode) < 400 => View::Other(op),
             _ => View::Foreign,

@@ -327,11 +327,8 @@ impl<'a> Body<'a> {
         match (terminator, condition) {
             (Terminator::Jump(target), _) => self.effect("OpBranch", &[self.labels[*target]]),
             (Terminator::Branch { then, otherwise, .. }, Some(pred)) => {
-                let (then, otherwise) = (self.labels[*then], self.labels[*otherwise]);
-                match pred.known() {
-                    Some(known) => self.effect("OpBranch", &[if known == 1 { then } else { otherwise }]),
-                    None => self.effect("OpBranchConditional", &[pred, then, otherwise]),
-                }
+                // One of a known predicate is a branch too: the order of blocks is that of both its ways.
+                self.effect("OpBranchConditional", &[pred, self.labels[*then], self.labels[*otherwise]]);
             }
             (Terminator::Switch { targets, otherwise, .. }, Some(index)) => {
                 let mut out = std::mem::take(&mut self.out);
