@@ -245,6 +245,8 @@ OpFunctionEnd""".replace("%fp = OpTypeFunction %void %pf\n", "")), globals_("%fp
     "pointer of an address": [*KERNEL, (";body", "%back = OpConvertUToPtr %pf %wide"), globals_("%wide = OpConstant %i 7")],
     "store to a constant of a kernel": [*KERNEL, (";body", "OpStore %k %c"), globals_("%pk = OpTypePointer UniformConstant %f\n%k = OpVariable %pk UniformConstant %c")],
     "load of a constant of a kernel": [*KERNEL, (";body", "%loaded = OpLoad %f %k"), globals_("%pk = OpTypePointer UniformConstant %f\n%k = OpVariable %pk UniformConstant %c")],
+    "scalar made of constituents": [globals_("%composite = OpConstantComposite %f %c")],
+    "bool made of constituents": [globals_("%composite = OpConstantComposite %bool %true")],
     "vector of itself": [globals_("%own = OpTypeVector %own 3\n%none = OpConstantNull %own")],
     "vector of a later vector": [globals_("%own = OpTypeVector %later 3\n%later = OpTypeVector %own 3\n%none = OpConstantNull %own")],
     "struct of itself": [globals_("%own = OpTypeStruct %f %own\n%none = OpConstantNull %own")],

@@ -127,3 +127,71 @@ OpMemberDecorate %push 0 MatrixStride 16\n%void = OpTypeVoid\n%procedure = OpTyp
     assert_eq!(shader("ColMajor", 40), [0, 1, 4, 5, 8, 9]);
     assert_eq!(shader("RowMajor", 28), [0, 4, 1, 5, 2, 6]);
 }
+
+/// An array of row-major matrices: outside of the struct that makes them so its stride has no room for aligned columns.
+#[test]
+fn arrays_of_row_major_matrices_as_variables() {
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %pair ArrayStride 48
+OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %block 0 RowMajor
+OpMemberDecorate %block 0 MatrixStride 16\n%void = OpTypeVoid\n%procedure = OpTypeFunction %void\n%u32 = OpTypeInt 32 0
+%f32 = OpTypeFloat 32\n%f32x3 = OpTypeVector %f32 3\n%m3x4 = OpTypeMatrix %f32x3 4\n%two = OpConstant %u32 2
+%pair = OpTypeArray %m3x4 %two\n%block = OpTypeStruct %pair\n%to_block = OpTypePointer StorageBuffer %block
+%to_pair = OpTypePointer StorageBuffer %pair\n%to_local = OpTypePointer Function %pair\n%to_number = OpTypePointer Function %f32
+%b = OpVariable %to_block StorageBuffer\n%0 = OpConstant %u32 0\n%1 = OpConstant %u32 1\n%3 = OpConstant %u32 3
+%main = OpFunction %void None %procedure\n%start = OpLabel\n%w = OpVariable %to_local Function
+%all = OpAccessChain %to_pair %b %0\n%before = OpLoad %pair %all\nOpStore %w %before
+%first = OpAccessChain %to_number %w %0 %3 %1\n%a = OpLoad %f32 %first\n%i = OpConvertFToU %u32 %a
+%second = OpAccessChain %to_number %w %i %0 %1\nOpStore %second %a\n%after = OpLoad %pair %w\nOpStore %all %after
+OpReturn\nOpFunctionEnd\n";
+    // Column 3, row 1 of the first matrix says which matrix gets it in column 0, row 1.
+    let at = |matrix: usize, column: usize, row: usize| 12 * matrix + 4 * row + column;
+    let mut words: Vec<f32> = (0..24).map(|number| number as f32 + 10.0).collect();
+    words[at(0, 3, 1)] = 1.0;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    words[at(1, 0, 1)] = 1.0;
+    let wanted: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(run(text, vec![Arg::Buffer(Buffer::from_bytes(&bytes))]), wanted);
+}
+
+/// A count of 64 bits is larger than all widths also where its lower half is small.
+#[test]
+fn shifts_by_long_counts() {
+    let shifted = |op: &str, count: u64| {
+        let declared = "%long = OpTypePointer CrossWorkgroup %u64";
+        let body = format!(
+            "%n = OpLoad %u64 %x Aligned 8\n%minus = OpSNegate %u32 %two\n%s = {op} %u32 %minus %n\nOpStore %y %s Aligned 4"
+        );
+        let bytes = kernel(declared, ["u64", "u32"], &body, &count.to_le_bytes(), 4);
+        u32::from_le_bytes(bytes.try_into().unwrap())
+    };
+    for count in [1u64 << 32, 1 << 63, u64::MAX, 32] {
+        assert_eq!(shifted("OpShiftLeftLogical", count), 0, "{count}");
+        assert_eq!(shifted("OpShiftRightLogical", count), 0, "{count}");
+        assert_eq!(shifted("OpShiftRightArithmetic", count), u32::MAX, "{count}");
+    }
+    assert_eq!(shifted("OpShiftLeftLogical", 3), 0xffff_fff0);
+}
+
+/// A float of a specialisation constant made wider is folded; made narrower it is refused, as is what is made of it, by the operation's name.
+#[test]
+fn wider_floats_of_specialisation() {
+    let shader = |part: &str, value: &str| {
+        format!(
+            "OpCapability Kernel\nOpCapability Addresses\nOpCapability Float64\nOpCapability Float16\nOpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"main\"\nOpDecorate %s SpecId 0\n%void = OpTypeVoid\n%bool = OpTypeBool\n%f16 = OpTypeFloat 16\n%f32 = OpTypeFloat 32
+%f64 = OpTypeFloat 64\n%s = OpSpecConstant %f32 0.1\n%true = OpConstantTrue %bool
+%w = OpSpecConstantOp %{part} FConvert %s\n%t = OpSpecConstantOp %{part} Select %true %w %w
+%to = OpTypePointer CrossWorkgroup %{part}\n%procedure = OpTypeFunction %void %to\n%main = OpFunction %void None %procedure
+%y = OpFunctionParameter %to\n%start = OpLabel\nOpStore %y {value} Aligned 2\nOpReturn\nOpFunctionEnd\n"
+        )
+    };
+    let bytes = run(&shader("f64", "%t"), vec![Arg::Buffer(Buffer::zeros(8))]);
+    assert_eq!(bytes, 0x3fb9_9999_a000_0000u64.to_le_bytes());
+    for value in ["%w", "%t"] {
+        let text = shader("f16", value);
+        let module = assemble_module(&text, None).unwrap();
+        let refused = lower(&module, Some(&text), &Settings::default()).unwrap_err();
+        assert!(refused[0].message.contains("OpSpecConstantOp of OpFConvert %w"), "{refused:?}");
+    }
+}

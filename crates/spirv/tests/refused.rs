@@ -38,7 +38,7 @@ const ROWS: &[Row] = &[
     ("", "%p = OpVariable %to_huge Function\n%r = OpLoad %huge %p\n%s = OpCopyObject %huge %r\nOpStore %p %s", "", "2 SPV0100 OpLoad of an array of f32 as a whole cannot be run"),
     ("%blocks = OpTypeArray %v3 %big\n%to_many = OpTypePointer StorageBuffer %blocks\n%many = OpVariable %to_many StorageBuffer", "%r = OpCopyObject %to_many %many", "", "-2 SPV0100 0.3: a descriptor of an array of v3f32 cannot be run"),
     ("%vertex = OpVariable %in Input", "%r = OpLoad %u32 %vertex", "", "-2 SPV0100 BuiltIn VertexIndex cannot be run"),
-    ("%odd = OpConstant %f32 2\n%ratio = OpSpecConstantOp %f32 FAdd %odd %odd", "%r = OpFAdd %f32 %ratio %odd", "", "1 SPV0100 OpSpecConstantOp %ratio cannot be run"),
+    ("%odd = OpConstant %f32 2\n%ratio = OpSpecConstantOp %f32 FAdd %odd %odd", "%r = OpFAdd %f32 %ratio %odd", "", "1 SPV0100 OpSpecConstantOp of OpFAdd %ratio cannot be run"),
     ("", "%r = OpFAdd %f32 %float %later", "", "1 SPV0101 OpFAdd: %later has no value here"),
     ("", "%r = OpFAdd %f32 %float %one", "", "1 SPV0101 OpFAdd: %one is of type u32, which does not fit the Result Type"),
     ("", "%r = OpCompositeExtract %f32 %vector 3", "", "1 SPV0101 OpCompositeExtract: the indices lead outside the composite"),

@@ -57,9 +57,7 @@ impl Cursor<'_> {
         let start = self.at;
         let mut out = Written::NONE;
         let number = matches!(self.peek(), b'-' | b'+') && (self.ahead(1).is_ascii_digit() || self.ahead(1) == b'.')
-            || self.starts_with("-INF")
-            || self.starts_with("-QNAN")
-            || self.starts_with("-SNAN")
+            || self.peek() == b'-' && self.is_named_number(self.at + 1)
             || self.peek() == b'+';
         if !number {
             out.sign = match self.peek() {
@@ -90,6 +88,13 @@ impl Cursor<'_> {
         }
         out.span = (start, self.at);
         Ok(out)
+    }
+
+    /// Whether an infinity or a NaN stands at a place.
+    fn is_named_number(&self, at: usize) -> bool {
+        let rest = self.from(at);
+        let word = &rest[..rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()];
+        ["INF", "INFINITY", "NAN", "QNAN", "SNAN"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
     }
 
     /// `.H1`, `.CC`, `.reuse` behind a register or a constant.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use roundonce_arith::Rounding;
 use roundonce_ir::Scalar;
+use roundonce_isa::convert;
 use rspirv::spirv::{Decoration, Op};
 
 use super::types::{MOST_PARTS, Part, Types};
@@ -126,7 +128,27 @@ impl Constants {
         (all.len() as u64 == types.get(type_id)?.parts).then(|| all.into())
     }
 
-    /// OpSpecConstantOp on integers and bools.
+    /// The first constant that is not folded of those that one is made of: itself, where all others are known.
+    pub(super) fn unfolded(&self, module: &Module, facts: &Facts, mut id: u32) -> u32 {
+        // Each is declared before it is used; one that is not ends the search.
+        let mut last = usize::MAX;
+        while let Some(at) = facts.instruction(module, id).filter(|at| at.word < last) {
+            last = at.word;
+            let (first, count) = match operation(module, at) {
+                Some(Op::CompositeExtract) => (4, 1),
+                Some(Op::CompositeInsert | Op::VectorShuffle) => (4, 2),
+                Some(_) => (4, usize::MAX),
+                None => (3, usize::MAX),
+            };
+            let mut operands = module.words_of(at).iter().skip(first).take(count);
+            let is_unfolded = |id: &&u32| matches!(self.get(**id), Some(Constant { bits: Bits::Unfolded, .. }));
+            let Some(&part) = operands.find(is_unfolded) else { break };
+            id = part;
+        }
+        id
+    }
+
+    /// OpSpecConstantOp on integers and bools, and floats made wider.
     fn folded(&self, types: &Types, type_id: u32, operands: &[u32]) -> Option<Rc<[u64]>> {
         let (&opcode, operands) = operands.split_first()?;
         let op = Op::from_u32(opcode)?;
@@ -166,6 +188,12 @@ impl Constants {
     }
 }
 
+/// What an OpSpecConstantOp computes.
+pub(super) fn operation(module: &Module, at: &Instruction) -> Option<Op> {
+    let is_operation = at.opcode == Op::SpecConstantOp as u16;
+    is_operation.then(|| Op::from_u32(module.operand_word(at, 2))).flatten()
+}
+
 /// The type and the first part of what indices lead to.
 pub(super) fn inside(types: &Types, type_id: u32, indices: &[u32]) -> Option<(u32, usize)> {
     indices.iter().try_fold((type_id, 0usize), |(ty, start), &index| {
@@ -186,7 +214,7 @@ const fn signed(value: u64, bits: u32) -> i64 {
     ((value << (64 - bits)) as i64) >> (64 - bits)
 }
 
-/// One component of an operation on integers and bools; `None` where it has no value or is none of those.
+/// One component of an operation on integers and bools, or of a float made wider; `None` where it has no value or is none of those.
 fn fold(op: Op, to: Part, from: &[Part], values: &[u64]) -> Option<u64> {
     let integer = |part: &Part| match *part {
         Part::Int { bits, .. } => Some(bits),
@@ -198,6 +226,10 @@ fn fold(op: Op, to: Part, from: &[Part], values: &[u64]) -> Option<u64> {
             [condition, yes, no] => Some(if *condition != 0 { *yes } else { *no }),
             _ => None,
         };
+    }
+    if let (Op::FConvert, [Part::Float(from)], Part::Float(to)) = (op, from, to) {
+        let (bits, is_exact) = convert(*from, to, Rounding::NearestEven, *values.first()?);
+        return (from.width() < to.width() && is_exact).then_some(bits);
     }
     let width = integer(from.first()?)?;
     let result = integer(&to)?;

@@ -49,6 +49,7 @@ use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
 use crate::environment::Environment;
 use crate::facts::{EntryPoint, Facts};
+use crate::grammar::instruction_name;
 use crate::modes::{Denorm, FloatModes};
 use crate::module::{Instruction, Module};
 use value::{TypedValue, Value};
@@ -479,7 +480,7 @@ impl<'l> Body<'l> {
     }
     /// The name of the instruction at work.
     fn opcode(&self) -> String {
-        crate::grammar::instruction_name(self.at.opcode)
+        instruction_name(self.at.opcode)
     }
 
     /// The value of an id and its type.
@@ -505,9 +506,14 @@ impl<'l> Body<'l> {
                 vec![Operand::ZERO; lowering.parts_of(type_id)?.len()]
             }
             constant::Bits::Unfolded => {
-                let by = lowering.facts.instruction(lowering.module, id);
-                let op = by.map_or_else(String::new, |at| crate::grammar::instruction_name(at.opcode));
-                return Err(self.unsupported(format!("{op} {name}")));
+                let (module, facts) = (lowering.module, &lowering.facts);
+                let cause = lowering.constants.unfolded(module, facts, id);
+                let op = facts.instruction(module, cause).map_or_else(String::new, |at| {
+                    let inner = constant::operation(module, at);
+                    let inner = inner.map_or_else(String::new, |op| format!(" of {}", instruction_name(op as u16)));
+                    instruction_name(at.opcode) + &inner
+                });
+                return Err(self.unsupported(format!("{op} {}", module.id(cause))));
             }
         };
         Ok(TypedValue { type_id, value: Value::Parts(value.into()) })

@@ -331,10 +331,20 @@ impl Types {
             }
             TypeKind::Array { of, .. } | TypeKind::RuntimeArray { of } => {
                 let stride = self.stride(id, of)?;
-                Some(Elements { of, stride, layout: Layout { spread: None, ..layout } })
+                let matrix = layout.matrix.or_else(|| self.packed(of, stride));
+                Some(Elements { of, stride, layout: Layout { spread: None, matrix } })
             }
             _ => None,
         }
+    }
+
+    /// The layout of matrices that no struct gives one, in an array whose stride is too small for aligned columns: it was made for row-major
+    /// ones elsewhere.
+    fn packed(&self, matrix: u32, stride: u64) -> Option<MatrixLayout> {
+        let TypeKind::Matrix { of, .. } = *self.kind(matrix)? else { return None };
+        let TypeKind::Vector { of, count } = *self.kind(of)? else { return None };
+        let column = self.get(of)?.size.checked_mul(count.into())?;
+        (self.get(matrix)?.size > stride).then_some(MatrixLayout { stride: column, row_major: false })
     }
 
     /// From one element to the next, of an array type or behind a pointer type.

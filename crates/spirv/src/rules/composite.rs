@@ -414,7 +414,7 @@ fn alignment(checker: &Checker<'_>, instruction: &Instruction, mask: usize) -> W
 
 /// Storage that is only read.
 fn read_only(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
-    let (module, facts) = (checker.module, checker.facts);
+    let module = checker.module;
     let id = module.operand_word(instruction, 0);
     let View::Pointer { class, .. } = checker.view_of(id) else { return None };
     let shown = || module.id(id);

@@ -261,6 +261,9 @@ fn constant(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<
             let element = match Op::from_u32(words.opcode.into()) {
                 Some(Op::TypeVector | Op::TypeMatrix) => module.operand_word(words, 1),
                 Some(Op::TypeStruct) => return composed_struct(checker, words, constituents),
+                Some(Op::TypeBool | Op::TypeInt | Op::TypeFloat | Op::TypePointer) => {
+                    return Some(format!("the Result Type is a composite, found {shown}"));
+                }
                 _ => return None,
             };
             if constituents.len() != count {
