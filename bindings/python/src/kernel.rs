@@ -397,7 +397,7 @@ impl Prepared {
                     formats.push(None);
                     continue;
                 }
-                if let Some(default) = kernel::default_argument(kernel, place).filter(|_| how.shared > 0) {
+                if let Some(default) = kernel::default_argument(kernel, place, how.shared) {
                     arguments.push(default);
                     formats.push(None);
                     continue;

@@ -205,8 +205,10 @@ fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
     }
     let bound = kernel.params.iter().zip(values).enumerate().map(|(place, (param, value))| {
         let called = kernel::called(kernel, place);
-        let value =
-            value.ok_or_else(|| NoAnswer::Input(format!("{called} has no value: add --arg {}=…", param.name)))?;
+        let Some(value) = value else {
+            let missing = || NoAnswer::Input(format!("{called} has no value: add --arg {}=…", param.name));
+            return Ok((kernel::default_argument(kernel, place, 0).ok_or_else(missing)?, None));
+        };
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
             return Err(NoAnswer::Unsupported(format!("{called} is an image or a sampler: the command takes those")));
         }

@@ -462,7 +462,7 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
             continue;
         }
         let known = pushed.remove(&place);
-        let default = || kernel::default_argument(kernel, place).filter(|_| arguments.shared > 0);
+        let default = || kernel::default_argument(kernel, place, arguments.shared);
         let Some(value) = given.get(&place) else {
             if let Some(arg) = known.or_else(default) {
                 args.push(arg);

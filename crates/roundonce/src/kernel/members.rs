@@ -83,6 +83,14 @@ fn is_structure(param: &Param) -> bool {
     param.passing == Passing::Any && param.size > 8 && member(&param.name).is_none()
 }
 
+/// Whether a kernel reads nothing of a structure.
+pub(super) fn is_unread(kernel: &Kernel, param: &Param) -> bool {
+    let Reads { numbers, computed } = Reads::of(kernel);
+    let end = param.offset + param.size;
+    let reaches = |(&start, &bytes): (&u32, &u32)| start + bytes > param.offset;
+    !computed && !numbers.range(..end).any(reaches)
+}
+
 /// A parameter and a byte in it, of a name such as `p+8`.
 pub(super) fn member(name: &str) -> Option<(&str, u32)> {
     let (stem, offset) = name.rsplit_once('+')?;

@@ -136,7 +136,7 @@ impl Case {
             }
         }
         let given = args.into_iter().enumerate();
-        given.map(|(place, arg)| arg.or_else(|| default_argument(kernel, place)).unwrap()).collect()
+        given.map(|(place, arg)| arg.or_else(|| default_argument(kernel, place, 1)).unwrap()).collect()
     }
 }
 
