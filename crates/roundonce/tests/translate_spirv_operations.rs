@@ -98,7 +98,8 @@ fn quotients_and_roots() {
         }
     }
     results(&lines, &triples(Format::F32, 32_768, 3));
-    let lines = ["div.rn.f64 o64, a64, b64", "sqrt.rn.f64 o64, a64", "rcp.rn.f64 o64, a64"].map(str::to_owned);
+    let lines = ["div.rn.f64", "sqrt.rn.f64", "rcp.rn.f64", "rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"];
+    let lines = lines.map(|name| format!("{name} o64, a64{}", if name.starts_with("div") { ", b64" } else { "" }));
     results(&lines, &triples(Format::F64, 8_192, 4));
 }
 

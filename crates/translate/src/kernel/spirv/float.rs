@@ -393,11 +393,25 @@ impl Body<'_> {
         } else if two {
             values.push(self.operand(args[1], ty, flush)?);
         }
-        if name.starts_with("native_") && ty != Ty::F32 {
-            return Err(format!("{function:?} approximated in this format"));
-        }
-        self.approximations.add(source, &format!("OpenCL.std {name}"));
-        let mut value = self.call(ty, name, &values);
+        // OpenCL's `native` functions are of f32. In f64 these are rounded once.
+        let name = match function {
+            Function::Reciprocal if ty == Ty::F64 => {
+                values.insert(0, Id::constant(ty, 1f64.to_bits()));
+                "OpFDiv"
+            }
+            Function::SquareRoot if ty == Ty::F64 => "sqrt",
+            _ if ty != Ty::F32 && name.starts_with("native_") => {
+                return Err(format!("{function:?} approximated in this format"));
+            }
+            _ => name,
+        };
+        let mut value = if name == "OpFDiv" {
+            self.approximations.add(source, name);
+            self.emit(ty, name, &values)
+        } else {
+            self.approximations.add(source, &format!("OpenCL.std {name}"));
+            self.call(ty, name, &values)
+        };
         if flush && !self.mode(ty).flush {
             value = self.flushed(value, ty);
         }
