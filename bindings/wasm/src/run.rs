@@ -206,7 +206,7 @@ fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
     let bound = kernel.params.iter().zip(values).enumerate().map(|(place, (param, value))| {
         let called = kernel::called(kernel, place);
         let Some(value) = value else {
-            let missing = || NoAnswer::Input(format!("{called} has no value: add --arg {}=…", param.name));
+            let missing = || NoAnswer::Input(ready.value_expected(place, "--arg"));
             return Ok((kernel::default_argument(kernel, place, 0).ok_or_else(missing)?, None));
         };
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {

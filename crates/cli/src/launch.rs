@@ -470,9 +470,7 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
                 continue;
             }
             let option = if param.passing == Passing::Sampler { "--sampler" } else { "--arg" };
-            let members = ready.member_names(place).join(", ");
-            let members = if members.is_empty() { members } else { format!(", or its members ({members})") };
-            return Err(Failure::Input(format!("{} has no value: add {option} {}=…{members}", called(), param.name)));
+            return Err(Failure::Input(ready.value_expected(place, option)));
         };
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
             let (arg, array) = images::read(kernel, place, value)?;

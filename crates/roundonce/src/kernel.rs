@@ -310,6 +310,13 @@ impl Ready {
         self.kernel().params.iter().zip(numbers).map(takes).collect()
     }
 
+    /// That nothing is given for a parameter, and how to give it: by an option, or by its members.
+    pub fn value_expected(&self, place: usize, option: &str) -> String {
+        let (kernel, members) = (self.kernel(), self.member_names(place).join(", "));
+        let members = if members.is_empty() { members } else { format!(", or its members ({members})") };
+        format!("{} has no value: add {option} {}=…{members}", called(kernel, place), kernel.params[place].name)
+    }
+
     /// That arrays are of the formats that the kernel computes in, where its code tells: the name of each parameter's,
     /// `None` where it is no array of floats.
     ///
