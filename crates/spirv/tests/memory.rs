@@ -5,10 +5,15 @@ use roundonce_spirv::{Settings, assemble_module, lower};
 
 /// What a module's last argument holds after one invocation.
 fn run(text: &str, args: Vec<Arg>) -> Vec<u8> {
+    run_group(text, args, 1)
+}
+
+/// The same after a workgroup.
+fn run_group(text: &str, args: Vec<Arg>, invocations: u32) -> Vec<u8> {
     let module = assemble_module(text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
     let lowered = lower(&module, Some(text), &Settings::default()).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
-    let [grid, block] = [[1; 3]; 2];
-    let options = Options { engine: Engine::Native, ..Options::default() };
+    let (grid, block) = ([1; 3], [invocations, 1, 1]);
+    let options = Options { engine: Engine::Native, check_races: invocations > 1, ..Options::default() };
     let launch = Launch { program: &lowered.program, entry: None, grid, block, args, dynamic_shared: 0, options };
     let report = launch.run().unwrap_or_else(|error| panic!("{error}\n{text}"));
     report.buffers.last().unwrap().as_ref().unwrap().to_bytes()
@@ -193,5 +198,56 @@ OpEntryPoint Kernel %main \"main\"\nOpDecorate %s SpecId 0\n%void = OpTypeVoid\n
         let module = assemble_module(&text, None).unwrap();
         let refused = lower(&module, Some(&text), &Settings::default()).unwrap_err();
         assert!(refused[0].message.contains("OpSpecConstantOp of OpFConvert %w"), "{refused:?}");
+    }
+}
+
+/// `async_work_group_copy` and its strided form, there and back: elements that a stride passes over stay.
+#[test]
+fn copies_of_a_workgroup() {
+    let text = "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\nOpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"main\" %id\nOpDecorate %id BuiltIn LocalInvocationId\nOpDecorate %id Constant
+%void = OpTypeVoid\n%u32 = OpTypeInt 32 0\n%u64 = OpTypeInt 64 0\n%v3 = OpTypeVector %u64 3\n%v2 = OpTypeVector %u32 2\n%event = OpTypeEvent
+%workgroup = OpConstant %u32 2\n%one = OpConstant %u32 1\n%n = OpConstant %u64 7\n%stride = OpConstant %u64 COUNT
+%last = OpConstant %u64 6\n%table = OpTypeArray %v2 %n\n%none = OpConstantNull %event\n%to_id = OpTypePointer Input %v3
+%to_table = OpTypePointer Workgroup %table\n%to_local = OpTypePointer Workgroup %v2\n%to_global = OpTypePointer CrossWorkgroup %v2
+%to_event = OpTypePointer Function %event\n%zero = OpConstantNull %u64\n%bool = OpTypeBool\n%seq = OpConstant %u32 272
+%id = OpVariable %to_id Input\n%held = OpVariable %to_table Workgroup\n%turned = OpVariable %to_table Workgroup
+%procedure = OpTypeFunction %void %to_global %to_global\n%main = OpFunction %void None %procedure
+%x = OpFunctionParameter %to_global\n%y = OpFunctionParameter %to_global\n%start = OpLabel\n%e = OpVariable %to_event Function
+%h = OpInBoundsAccessChain %to_local %held %zero\n%t = OpInBoundsAccessChain %to_local %turned %zero
+%first = OpGroupAsyncCopy %event %workgroup %h %x %n %stride %none\nOpStore %e %first\nOpGroupWaitEvents %workgroup %one %e
+%ids = OpLoad %v3 %id\n%i = OpCompositeExtract %u64 %ids 0\n%may = OpULessThan %bool %i %n\nOpSelectionMerge %done None
+OpBranchConditional %may %turn %done\n%turn = OpLabel\n%j = OpISub %u64 %last %i\n%from = OpInBoundsAccessChain %to_local %held %j
+%value = OpLoad %v2 %from Aligned 8\n%to = OpInBoundsAccessChain %to_local %turned %i\nOpStore %to %value Aligned 8\nOpBranch %done
+%done = OpLabel\nOpControlBarrier %workgroup %workgroup %seq\n%second = OpGroupAsyncCopy %event %workgroup %y %t %n %stride %first
+OpStore %e %second\nOpGroupWaitEvents %workgroup %one %e\nOpReturn\nOpFunctionEnd\n";
+    for (stride, invocations) in [(1, 8), (1, 7), (2, 32), (3, 64)] {
+        let text = text.replace("COUNT", &stride.to_string());
+        let words: Vec<u64> = (0..7 * stride as u64).map(|at| at << 32 | at + 100).collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let args = vec![Arg::Buffer(Buffer::from_bytes(&bytes)), Arg::Buffer(Buffer::zeros(bytes.len()))];
+        let wanted = (0..7 * stride).map(|at| if at % stride == 0 { words[6 * stride - at] } else { 0 });
+        let wanted: Vec<u8> = wanted.flat_map(u64::to_le_bytes).collect();
+        assert_eq!(run_group(&text, args, invocations), wanted, "{stride} {invocations}");
+    }
+}
+
+/// More elements than invocations.
+#[test]
+fn a_long_copy_of_a_workgroup() {
+    let text = "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\nOpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"main\"\n%void = OpTypeVoid\n%u32 = OpTypeInt 32 0\n%u64 = OpTypeInt 64 0\n%event = OpTypeEvent
+%workgroup = OpConstant %u32 2\n%one = OpConstant %u32 1\n%n = OpConstant %u64 100\n%unit = OpConstant %u64 1\n%zero = OpConstantNull %u64
+%table = OpTypeArray %u32 %n\n%none = OpConstantNull %event\n%to_table = OpTypePointer Workgroup %table
+%to_local = OpTypePointer Workgroup %u32\n%to_global = OpTypePointer CrossWorkgroup %u32\n%to_event = OpTypePointer Function %event
+%held = OpVariable %to_table Workgroup\n%procedure = OpTypeFunction %void %to_global %to_global\n%main = OpFunction %void None %procedure
+%x = OpFunctionParameter %to_global\n%y = OpFunctionParameter %to_global\n%start = OpLabel\n%e = OpVariable %to_event Function
+%h = OpInBoundsAccessChain %to_local %held %zero\n%first = OpGroupAsyncCopy %event %workgroup %h %x %n %unit %none\nOpStore %e %first
+OpGroupWaitEvents %workgroup %one %e\n%second = OpGroupAsyncCopy %event %workgroup %y %h %n %unit %none\nOpStore %e %second
+OpGroupWaitEvents %workgroup %one %e\nOpReturn\nOpFunctionEnd\n";
+    let bytes: Vec<u8> = (0..100u32).flat_map(|at| (at * 77).to_le_bytes()).collect();
+    for invocations in [1, 6, 33] {
+        let args = vec![Arg::Buffer(Buffer::from_bytes(&bytes)), Arg::Buffer(Buffer::zeros(400))];
+        assert_eq!(run_group(text, args, invocations), bytes, "{invocations}");
     }
 }

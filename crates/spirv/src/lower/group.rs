@@ -7,7 +7,7 @@ use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
 use super::subgroup::identity;
 use super::types::Part;
-use super::value::Components;
+use super::value::{Components, Pointer, Value};
 use super::{Body, Result};
 
 /// Invocations of the largest workgroup.
@@ -33,12 +33,7 @@ fn counterpart(op: Opcode) -> Opcode {
 
 impl Body<'_> {
     pub(super) fn group(&mut self, op: Opcode) -> Result<()> {
-        let scope = self.lowering.constants.scalar(self.operand(0)?);
-        let of_workgroup = scope == Some(Scope::Workgroup as u64);
-        if !of_workgroup && scope != Some(Scope::Subgroup as u64) {
-            let name = self.opcode();
-            return Err(self.unsupported(format!("{name} of a scope other than Workgroup and Subgroup")));
-        }
+        let of_workgroup = self.is_of_workgroup()?;
         match op {
             Opcode::GroupAll | Opcode::GroupAny if !of_workgroup => {
                 let (_, a) = self.scalar(self.operand(1)?)?;
@@ -64,6 +59,75 @@ impl Body<'_> {
                 self.define(results)
             }
         }
+    }
+
+    /// Whether the scope is Workgroup; otherwise it is Subgroup.
+    fn is_of_workgroup(&mut self) -> Result<bool> {
+        match self.lowering.constants.scalar(self.operand(0)?).and_then(|scope| Scope::from_u32(scope as u32)) {
+            Some(Scope::Workgroup) => Ok(true),
+            Some(Scope::Subgroup) => Ok(false),
+            _ => {
+                let name = self.opcode();
+                Err(self.unsupported(format!("{name} of a scope other than Workgroup and Subgroup")))
+            }
+        }
+    }
+
+    /// `async_work_group_copy`: done at once, each invocation's elements by itself. Those of others are seen behind the wait.
+    pub(super) fn copy_in_group(&mut self) -> Result<()> {
+        let [to_id, from_id, count, stride, event] =
+            [self.operand(1)?, self.operand(2)?, self.operand(3)?, self.operand(4)?, self.operand(5)?];
+        if !self.is_of_workgroup()? {
+            return Err(self.unsupported(format!("{} of a subgroup", self.opcode())));
+        }
+        let ((to, element), (from, other)) = (self.memory(to_id)?, self.memory(from_id)?);
+        let bytes = self.lowering.types.stride(self.typed_value(to_id)?.type_id, element);
+        let Some(bytes) = bytes.filter(|_| element == other) else {
+            return Err(self.malformed("the pointers are to elements of two types, or of no size"));
+        };
+        let mut numbers = [Operand::ZERO; 2];
+        for (number, id) in numbers.iter_mut().zip([count, stride]) {
+            let (part, value) = self.scalar(id)?;
+            *number = self.resized(part, Signedness::Unsigned, 64, value);
+        }
+        let [count, stride] = numbers;
+        // The stride is of the side that is not in local memory.
+        let bytes = Operand::Imm(bytes);
+        let far = self.int(IntOp::Mul, Width::B64, &[stride, bytes]);
+        let (of_to, of_from) = if to.space == Space::Shared { (bytes, far) } else { (far, bytes) };
+        let (first, step) = (self.local_index(Width::B64), self.group_size(Width::B64));
+        let at = self.fresh(Width::B64);
+        self.emit(Op::Move { d: at, a: first });
+        let [head, turn, after] = [(); 3].map(|()| self.new_block());
+        self.end(Terminator::Jump(head));
+        self.current = head;
+        if let Operand::Reg(pred) = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B64), at.into(), count) {
+            self.end(Terminator::Branch { pred, then: turn, otherwise: after });
+        }
+        self.current = turn;
+        let element_of = |body: &mut Self, pointer: Pointer, stride: Operand| {
+            let distance = body.int(IntOp::Mul, Width::B64, &[at.into(), stride]);
+            let address = body.int(IntOp::Add, Width::B64, &[pointer.address, distance]);
+            Value::Memory(Pointer { address, ..pointer })
+        };
+        let (from, to) = (element_of(self, from, of_from), element_of(self, to, of_to));
+        let parts = self.load_from(&from, element)?;
+        self.store_to(&to, element, &parts)?;
+        let next = self.int(IntOp::Add, Width::B64, &[at.into(), step]);
+        self.emit(Op::Move { d: at, a: next });
+        self.end(Terminator::Jump(head));
+        self.current = after;
+        let (_, event) = self.scalar(event)?;
+        self.define(vec![event])
+    }
+
+    /// `wait_group_events`: the copies are done; all invocations have done theirs behind a barrier.
+    pub(super) fn wait_for_copies(&mut self) -> Result<()> {
+        if !self.is_of_workgroup()? {
+            return Err(self.unsupported(format!("{} of a subgroup", self.opcode())));
+        }
+        self.wait();
+        Ok(())
     }
 
     /// The value of one invocation, by its local id.

@@ -102,6 +102,8 @@ impl Body<'_> {
             | Op::SubgroupShuffleXorINTEL => self.khr_subgroup(op),
             Op::GroupAll | Op::GroupAny | Op::GroupBroadcast | Op::GroupIAdd | Op::GroupFAdd | Op::GroupFMin
             | Op::GroupUMin | Op::GroupSMin | Op::GroupFMax | Op::GroupUMax | Op::GroupSMax => self.group(op),
+            Op::GroupAsyncCopy => self.copy_in_group(),
+            Op::GroupWaitEvents => self.wait_for_copies(),
             Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd | Op::GroupNonUniformIMul | Op::GroupNonUniformFMul
             | Op::GroupNonUniformSMin | Op::GroupNonUniformUMin | Op::GroupNonUniformFMin | Op::GroupNonUniformSMax
             | Op::GroupNonUniformUMax | Op::GroupNonUniformFMax | Op::GroupNonUniformBitwiseAnd

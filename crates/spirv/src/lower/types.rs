@@ -101,6 +101,8 @@ pub(super) enum TypeKind {
     },
     Image(ImageKind),
     Sampler,
+    /// What a copy of a workgroup is waited for by.
+    Event,
     /// An image and its sampler: two handles, in memory one.
     SampledImage(ImageKind),
     /// Functions, and whatever else no register holds.
@@ -236,7 +238,7 @@ impl Types {
         match *self.kind(id)? {
             TypeKind::Scalar(part) => Some(part),
             TypeKind::Pointer { class, .. } => space(class).map(Part::Pointer),
-            TypeKind::Image(_) | TypeKind::Sampler => Some(Part::Handle),
+            TypeKind::Image(_) | TypeKind::Sampler | TypeKind::Event => Some(Part::Handle),
             _ => None,
         }
     }
@@ -286,7 +288,11 @@ impl Types {
             TypeKind::Void | TypeKind::RuntimeArray { .. } | TypeKind::Other => return None,
             // What has no parts needs no walk, however much of it there is.
             _ if ty.parts == 0 => {}
-            TypeKind::Scalar(_) | TypeKind::Pointer { .. } | TypeKind::Image(_) | TypeKind::Sampler => {
+            TypeKind::Scalar(_)
+            | TypeKind::Pointer { .. }
+            | TypeKind::Image(_)
+            | TypeKind::Sampler
+            | TypeKind::Event => {
                 out.push(Cell { offset: at, part: self.scalar(id)? });
             }
             TypeKind::SampledImage(_) => out.extend([Cell { offset: at, part: Part::Handle }; 2]),
@@ -411,6 +417,7 @@ impl Types {
             Some(Op::TypeImage) => ImageKind::of(module.words_of(at).get(3..).unwrap_or_default())
                 .map(|kind| self.plain(TypeKind::Image(kind), 1, 8)),
             Some(Op::TypeSampler) => Some(self.plain(TypeKind::Sampler, 1, 8)),
+            Some(Op::TypeEvent) => Some(self.plain(TypeKind::Event, 1, 8)),
             Some(Op::TypeSampledImage) => match self.kind(word(1)) {
                 Some(&TypeKind::Image(kind)) => Some(self.plain(TypeKind::SampledImage(kind), 2, 8)),
                 _ => None,
