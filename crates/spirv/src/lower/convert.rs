@@ -102,16 +102,21 @@ impl Body<'_> {
         }
         // A conversion flushes an f32 itself, and keeps what a NaN has.
         let flush = from == Format::F32 && self.flushes(from);
-        let a = if from == Format::F32 { a } else { self.flushed(from, a) };
+        let a = if matches!(from, Format::F32 | Format::BF16) { a } else { self.flushed(from, a) };
         let narrows = to.width() < from.width();
+        let of_bf16 = from == Format::BF16 || to == Format::BF16;
         let rounding = match self.decorated_rounding() {
             Some(rounding) => rounding,
+            None if of_bf16 => {
+                self.open("bfloat16: rounded to nearest even, subnormals kept");
+                Rounding::NearestEven
+            }
             None if narrows => self.rounds(to).rounding,
             None => Rounding::NearestEven,
         };
         let (from, of) = (Scalar::Float(from), Scalar::Float(to));
         let d = self.fresh(of.width());
         self.emit(Step::Convert { d, to: of, from, rounding, integral: false, flush, saturate: false, a });
-        if narrows { self.flushed(to, d.into()) } else { d.into() }
+        if narrows && !of_bf16 { self.flushed(to, d.into()) } else { d.into() }
     }
 }

@@ -1,16 +1,57 @@
 //! The table of opcodes: who makes what of each.
 
+use roundonce_arith::Format;
 use rspirv::grammar::OperandQuantifier;
 use rspirv::spirv::Op;
 
-use super::types::TypeKind;
-use super::{Body, Result};
+use super::types::{Part, TypeKind};
+use super::{Body, Lowering, Result};
+
+/// Whether an instruction hands numbers on as they are, or converts them: what bfloat16 numbers have.
+fn moves_bits(op: Op) -> bool {
+    matches!(
+        op,
+        Op::FConvert
+            | Op::Load
+            | Op::Store
+            | Op::CopyMemory
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::Bitcast
+            | Op::Variable
+            | Op::Undef
+            | Op::Phi
+            | Op::Select
+            | Op::FunctionCall
+            | Op::ReturnValue
+            | Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::VectorShuffle
+            | Op::VectorExtractDynamic
+            | Op::VectorInsertDynamic
+    )
+}
 
 impl Body<'_> {
+    /// Whether an instruction's result or an operand is a bfloat16 number or a vector of such.
+    fn is_of_bf16(&self) -> bool {
+        let Lowering { types, facts, module, .. } = self.lowering;
+        let is_bf16 = |id| matches!(types.components(id), Some((Part::Float(Format::BF16), _)));
+        // The first operands of OpExtInst are no values.
+        let values =
+            self.operands().get(if self.at.opcode == Op::ExtInst as u16 { 2 } else { 0 }..).unwrap_or_default();
+        module.result_type(&self.at).is_some_and(is_bf16)
+            || values.iter().any(|&id| facts.type_of(id).is_some_and(is_bf16))
+    }
+
     /// One instruction of a function.
     #[rustfmt::skip] // Families stand together.
     pub(super) fn instruction(&mut self, index: usize) -> Result<()> {
         let Some(op) = Op::from_u32(self.at.opcode.into()) else { return Err(self.unsupported(self.opcode())) };
+        if self.lowering.types.has_bf16 && !moves_bits(op) && self.is_of_bf16() {
+            return Err(self.unsupported(format!("{} of bfloat16", self.opcode())));
+        }
         match op {
             // Said about the code, not done by it.
             Op::Nop | Op::Name | Op::Line | Op::NoLine | Op::SelectionMerge | Op::LoopMerge | Op::Undef

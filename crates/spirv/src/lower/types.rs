@@ -13,6 +13,7 @@ use rspirv::spirv::{Decoration, Op, StorageClass};
 use super::order::decorated as decorated_order;
 use super::{Lowering, Result};
 use crate::facts::Facts;
+use crate::literal::NumberType;
 use crate::module::{Instruction, Module};
 
 /// Parts that a value may have; what is larger lives in memory alone.
@@ -171,6 +172,8 @@ pub(super) struct Types {
     members: HashMap<(u32, u32), Member>,
     /// Array strides, of arrays and of pointers.
     strides: HashMap<u32, u64>,
+    /// Whether there is a type of bfloat16 numbers.
+    pub(super) has_bf16: bool,
     /// Structs whose members lie one behind the other.
     packed: HashSet<u32>,
 }
@@ -391,12 +394,13 @@ impl Types {
             Some(Op::TypeInt) if matches!(word(1), 8 | 16 | 32 | 64) => {
                 scalar(Part::Int { bits: word(1), signed: word(2) == 1 })
             }
-            Some(Op::TypeFloat) => match (word(1), at.count) {
-                (16, 3) => scalar(Part::Float(Format::F16)),
-                (32, 3) => scalar(Part::Float(Format::F32)),
-                (64, 3) => scalar(Part::Float(Format::F64)),
-                _ => None,
-            },
+            Some(Op::TypeFloat) => {
+                let encoding = (at.count > 3).then(|| word(2));
+                match NumberType::of_float(word(1), encoding) {
+                    Some(NumberType::Float(format)) => scalar(Part::Float(format)),
+                    _ => None,
+                }
+            }
             Some(Op::TypeVector) => {
                 self.repeated(TypeKind::Vector { of: word(1), count: word(2) }, word(1), word(2).into())
             }
@@ -424,6 +428,7 @@ impl Types {
             },
             _ => None,
         };
+        self.has_bf16 |= found.as_ref().is_some_and(|ty| ty.kind == TypeKind::Scalar(Part::Float(Format::BF16)));
         self.by_id
             .insert(id, found.unwrap_or(Type { kind: TypeKind::Other, parts: u64::MAX, size: 0, align: 1, depth: 0 }));
     }
