@@ -390,6 +390,7 @@ impl Prepared {
         let takes_array = ready.array_parameters();
         let mut arguments = Vec::with_capacity(kernel.params.len());
         let mut formats = Vec::with_capacity(kernel.params.len());
+        let mut defaults = kernel::default_arguments(kernel, how.shared);
         for (place, param) in kernel.params.iter().enumerate() {
             let Some((_, value, words)) = given.get(&place) else {
                 if let Some(member) = pushed.remove(&place) {
@@ -397,7 +398,7 @@ impl Prepared {
                     formats.push(None);
                     continue;
                 }
-                if let Some(default) = kernel::default_argument(kernel, place, how.shared) {
+                if let Some(default) = defaults[place].take() {
                     arguments.push(default);
                     formats.push(None);
                     continue;

@@ -203,11 +203,12 @@ fn bind(ready: &Ready, given: &[String]) -> Result<Bound, NoAnswer> {
             return Err(NoAnswer::Input(format!("--arg: `{name}` is given twice")));
         }
     }
+    let mut defaults = kernel::default_arguments(kernel, 0);
     let bound = kernel.params.iter().zip(values).enumerate().map(|(place, (param, value))| {
         let called = kernel::called(kernel, place);
         let Some(value) = value else {
             let missing = || NoAnswer::Input(ready.value_expected(place, "--arg"));
-            return Ok((kernel::default_argument(kernel, place, 0).ok_or_else(missing)?, None));
+            return Ok((defaults[place].take().ok_or_else(missing)?, None));
         };
         if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
             return Err(NoAnswer::Unsupported(format!("{called} is an image or a sampler: the command takes those")));

@@ -452,6 +452,7 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
         let name = &kernel.params[*place].name;
         return Err(Failure::Input(format!("`{name}` is given twice: by --arg and by --push")));
     }
+    let mut defaults = kernel::default_arguments(kernel, arguments.shared);
     let mut args = Vec::new();
     let mut arrays = Vec::new();
     for (place, param) in kernel.params.iter().enumerate() {
@@ -462,7 +463,7 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
             continue;
         }
         let known = pushed.remove(&place);
-        let default = || kernel::default_argument(kernel, place, arguments.shared);
+        let default = || defaults[place].take();
         let Some(value) = given.get(&place) else {
             if let Some(arg) = known.or_else(default) {
                 args.push(arg);

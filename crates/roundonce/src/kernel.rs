@@ -424,31 +424,30 @@ pub fn parameter(kernel: &Kernel, name: &str) -> Result<usize, String> {
     })
 }
 
-/// What a parameter is where nothing is given: the only piece of shared memory is the launch's dynamic one, if that has bytes; a structure of
-/// which the kernel reads nothing is zeros.
+/// What each parameter is where nothing is given for it: the only piece of shared memory is the launch's dynamic one, if that has bytes; a
+/// structure of which the kernel reads nothing is zeros.
 ///
 /// ```
 /// use roundonce::exec::Arg;
-/// use roundonce::kernel::{Choice, Ready, Source, array_argument, default_argument};
+/// use roundonce::kernel::{Choice, Ready, Source, array_argument, default_arguments};
 /// let text = ".version 7.0\n.target sm_80\n.address_size 64
 ///     .visible .entry k(.param .align 1 .b8 plus[1], .param .align 4 .b8 read[12], .param .u32 n) {
 ///         .reg .f32 %x; ld.param.f32 %x, [read+8]; ret; }";
 /// let ready = Ready::read(Source::Ptx(text), &Choice::default()).unwrap();
-/// let given = |place| default_argument(ready.kernel(), place, 0);
-/// assert_eq!((given(0), given(1), given(2)), (Some(Arg::Bytes(vec![0])), None, None));
+/// assert_eq!(default_arguments(ready.kernel(), 0), [Some(Arg::Bytes(vec![0])), None, None]);
 /// // It may be given as bytes all the same.
 /// assert!(ready.array_parameters()[0]);
 /// assert_eq!(array_argument(&ready.kernel().params[0], &[7][..]), Arg::Bytes(vec![7]));
 /// ```
-pub fn default_argument(kernel: &Kernel, place: usize, dynamic_shared: u32) -> Option<Arg> {
-    let of_shared = |param: &&Param| param.passing == Passing::Shared;
-    let param = kernel.params.get(place)?;
-    if of_shared(&param) {
-        let is_only = kernel.params.iter().filter(of_shared).count() == 1;
-        return (is_only && dynamic_shared > 0).then_some(Arg::Scalar(0));
-    }
-    let is_unread = param.passing == Passing::Any && is_by_value(param) && members::is_unread(kernel, param);
-    is_unread.then(|| Arg::Bytes(vec![0; param.size as usize]))
+pub fn default_arguments(kernel: &Kernel, dynamic_shared: u32) -> Vec<Option<Arg>> {
+    let pieces = kernel.params.iter().filter(|param| param.passing == Passing::Shared).count();
+    let reads = members::Reads::of(kernel);
+    let default = |param: &Param| match param.passing {
+        Passing::Shared => (pieces == 1 && dynamic_shared > 0).then_some(Arg::Scalar(0)),
+        Passing::Any if is_by_value(param) && !reads.reach(param) => Some(Arg::Bytes(vec![0; param.size as usize])),
+        _ => None,
+    };
+    kernel.params.iter().map(default).collect()
 }
 
 /// Push constants given as the bytes of their block: the bytes of each member, by its parameter.

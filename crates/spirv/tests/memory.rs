@@ -223,7 +223,7 @@ OpBranchConditional %may %turn %done\n%turn = OpLabel\n%j = OpISub %u64 %last %i
 OpStore %e %second\nOpGroupWaitEvents %workgroup %one %e\nOpReturn\nOpFunctionEnd\n";
     for (stride, invocations) in [(1, 8), (1, 7), (2, 32), (3, 64)] {
         let text = text.replace("COUNT", &stride.to_string());
-        let words: Vec<u64> = (0..7 * stride as u64).map(|at| at << 32 | at + 100).collect();
+        let words: Vec<u64> = (0..7 * stride as u64).map(|at| (at << 32) | (at + 100)).collect();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let args = vec![Arg::Buffer(Buffer::from_bytes(&bytes)), Arg::Buffer(Buffer::zeros(bytes.len()))];
         let wanted = (0..7 * stride).map(|at| if at % stride == 0 { words[6 * stride - at] } else { 0 });

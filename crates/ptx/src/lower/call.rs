@@ -96,8 +96,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 && match &described {
                     Some(Entity::Prototype(prototype)) => self.is_called_as(function, prototype)?,
                     Some(Entity::Targets(names)) => {
-                        let called = names.iter().filter_map(|name| self.lowering.functions.get(name));
-                        called.into_iter().any(|called| called.name == function.name)
+                        let mut called = names.iter().filter_map(|name| self.lowering.functions.get(name));
+                        called.any(|called| called.name == function.name)
                     }
                     _ => true,
                 };

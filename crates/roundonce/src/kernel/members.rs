@@ -83,14 +83,6 @@ fn is_structure(param: &Param) -> bool {
     param.passing == Passing::Any && param.size > 8 && member(&param.name).is_none()
 }
 
-/// Whether a kernel reads nothing of a structure.
-pub(super) fn is_unread(kernel: &Kernel, param: &Param) -> bool {
-    let Reads { numbers, computed } = Reads::of(kernel);
-    let end = param.offset + param.size;
-    let reaches = |(&start, &bytes): (&u32, &u32)| start + bytes > param.offset;
-    !computed && !numbers.range(..end).any(reaches)
-}
-
 /// A parameter and a byte in it, of a name such as `p+8`.
 pub(super) fn member(name: &str) -> Option<(&str, u32)> {
     let (stem, offset) = name.rsplit_once('+')?;
@@ -98,7 +90,7 @@ pub(super) fn member(name: &str) -> Option<(&str, u32)> {
 }
 
 /// What a kernel reads of its parameters.
-struct Reads {
+pub(super) struct Reads {
     /// Where in the parameter block a number begins, and the bytes of the longest.
     numbers: BTreeMap<u32, u32>,
     /// Whether it reads at addresses that it computes, too.
@@ -106,7 +98,7 @@ struct Reads {
 }
 
 impl Reads {
-    fn of(kernel: &Kernel) -> Reads {
+    pub(super) fn of(kernel: &Kernel) -> Reads {
         let mut reads = Reads { numbers: BTreeMap::new(), computed: false };
         for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
             let Op::Load { d, space: Space::Param, bytes, address, offset, .. } = &instruction.op else { continue };
@@ -121,6 +113,13 @@ impl Reads {
             }
         }
         reads
+    }
+
+    /// Whether some of a parameter may be read.
+    pub(super) fn reach(&self, param: &Param) -> bool {
+        // No number is longer than 16 bytes.
+        let mut near = self.numbers.range(param.offset.saturating_sub(15)..param.offset + param.size);
+        self.computed || near.any(|(&start, &bytes)| start + bytes > param.offset)
     }
 
     /// A structure's members, as parameters.

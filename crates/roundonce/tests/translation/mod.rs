@@ -7,7 +7,7 @@ use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing};
 use roundonce::isa::SmTarget;
 use roundonce::kernel::{
-    Choice, Ready, Refusal, Source, array_argument, default_argument, number, parameter, push_constants,
+    Choice, Ready, Refusal, Source, array_argument, default_arguments, number, parameter, push_constants,
 };
 use roundonce::spirv::Assume;
 use roundonce::translation::{Argument, Translation, translated_arguments};
@@ -135,8 +135,9 @@ impl Case {
                 args[place] = Some(arg);
             }
         }
+        let defaults = default_arguments(kernel, 1);
         let given = args.into_iter().enumerate();
-        given.map(|(place, arg)| arg.or_else(|| default_argument(kernel, place, 1)).unwrap()).collect()
+        given.map(|(place, arg)| arg.or_else(|| defaults[place].clone()).unwrap()).collect()
     }
 }
 

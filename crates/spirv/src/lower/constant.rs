@@ -12,6 +12,9 @@ use super::types::{MOST_PARTS, Part, Types};
 use crate::facts::Facts;
 use crate::module::{Instruction, Module};
 
+/// Constants between one that is not folded and the cause that is looked for.
+const DEEPEST_CAUSE: usize = 64;
+
 /// A scalar specialisation constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpecConstant {
@@ -130,10 +133,9 @@ impl Constants {
 
     /// The first constant that is not folded of those that one is made of: itself, where all others are known.
     pub(super) fn unfolded(&self, module: &Module, facts: &Facts, mut id: u32) -> u32 {
-        // Each is declared before it is used; one that is not ends the search.
-        let mut last = usize::MAX;
-        while let Some(at) = facts.instruction(module, id).filter(|at| at.word < last) {
-            last = at.word;
+        // Behind so many the search ends with one that is made of others.
+        for _ in 0..DEEPEST_CAUSE {
+            let Some(at) = facts.instruction(module, id) else { break };
             let (first, count) = match operation(module, at) {
                 Some(Op::CompositeExtract) => (4, 1),
                 Some(Op::CompositeInsert | Op::VectorShuffle) => (4, 2),
