@@ -8,9 +8,11 @@
 //! (bulk copies, asynchronous barriers, indirect calls) the gate of the opcode and of its form, the guard and the names are
 //! checked, and neither modifiers nor operands otherwise; [`Report::unchecked`] counts them.
 
+mod alias;
 mod call;
 mod codes;
 mod conversions;
+mod debug;
 mod declarations;
 mod determinacy;
 mod directives;
@@ -104,6 +106,8 @@ fn report(module: &Module, options: &Options) -> Report {
         scopes: Names::default(),
         defined: HashSet::new(),
         globals: Map::default(),
+        files: HashSet::new(),
+        labels: HashSet::new(),
         undeclared: HashSet::new(),
         in_kernel: false,
         cta_group: None,
@@ -144,6 +148,10 @@ struct Check<'m, 'a> {
     defined: HashSet<&'a str>,
     /// Variables of the module, and whether they have been defined: what is `.extern` is not.
     globals: Map<&'a str, bool>,
+    /// The indices that a `.file` gave.
+    files: HashSet<u64>,
+    /// The labels of sections.
+    labels: HashSet<&'a str>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
     /// Whether the function at hand is a kernel.
@@ -189,7 +197,7 @@ impl<'m, 'a> Check<'m, 'a> {
         // A function may be declared any number of times, but not after its body.
         self.scopes.declare(function.name, Entity::Function);
         self.identifier(function.name, false);
-        self.header_of(function);
+        self.header_of(function, false);
         let module = self.module;
         for list in [function.returns, function.parameters] {
             for variable in module.variables(list) {
@@ -219,7 +227,8 @@ impl<'m, 'a> Check<'m, 'a> {
         // A label may be used before it stands.
         let mut labels = labels_by_scope(body).into_iter();
         self.labels(body, labels.next());
-        for statement in body {
+        for (index, statement) in body.iter().enumerate() {
+            let is_labelled = || index > 0 && matches!(body[index - 1], Statement::Label(_));
             match statement {
                 Statement::Open(_) => {
                     self.scopes.enter();
@@ -234,11 +243,19 @@ impl<'m, 'a> Check<'m, 'a> {
                     }
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction),
-                Statement::Directive(directive) => self.body_directive(directive),
-                Statement::Section(section) => self.section(section),
+                Statement::Directive(directive) => {
+                    if matches!(directive.name, ".branchtargets" | ".calltargets") && !is_labelled() {
+                        self.unlabelled(directive.name, directive.span);
+                    }
+                    self.body_directive(directive);
+                }
+                Statement::Section(section) => self.section_in_body(section),
                 Statement::Prototype(prototype) => {
+                    if !is_labelled() {
+                        self.unlabelled(".callprototype", prototype.span);
+                    }
                     self.available(".callprototype", prototype.span);
-                    self.header_of(prototype);
+                    self.header_of(prototype, true);
                 }
                 _ => {}
             }
@@ -247,7 +264,7 @@ impl<'m, 'a> Check<'m, 'a> {
     }
 
     /// What stands before the body of a function, or in a prototype, but for names.
-    fn header_of(&mut self, function: &Function<'a>) {
+    fn header_of(&mut self, function: &Function<'a>, is_prototype: bool) {
         self.directives(function);
         let module = self.module;
         for variable in module.variables(function.returns) {
@@ -255,7 +272,12 @@ impl<'m, 'a> Check<'m, 'a> {
         }
         let parameters = module.variables(function.parameters);
         for (index, variable) in parameters.iter().enumerate() {
-            let scope = if function.is_entry { Scope::Kernel } else { Scope::Function(index + 1 == parameters.len()) };
+            let is_last = index + 1 == parameters.len();
+            let scope = match function.is_entry {
+                true => Scope::Kernel,
+                false if is_prototype => Scope::Prototype(is_last),
+                false => Scope::Function(is_last),
+            };
             self.declaration(variable, scope);
         }
     }
@@ -434,8 +456,10 @@ impl<'m, 'a> Check<'m, 'a> {
     }
 
     fn declared_name(&mut self, name: &'a str, span: Span) {
-        if self.scopes.find(name).is_none() && !is_special(name) && name != "WARP_SZ" {
-            self.undeclared(name, span);
+        match self.scopes.find(name) {
+            None if is_special(name) => self.special(name, span),
+            None if name != "WARP_SZ" => self.undeclared(name, span),
+            _ => {}
         }
     }
 

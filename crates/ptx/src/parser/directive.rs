@@ -6,7 +6,7 @@ use crate::ast::{
 };
 use crate::lexer::{Mark, TokenKind};
 
-/// What stands before a name, in any order.
+/// What stands before a name.
 #[derive(Clone, Copy, Default)]
 struct Prefix<'a> {
     linkage: Option<Linkage>,
@@ -17,6 +17,56 @@ struct Prefix<'a> {
     attributes: Operands,
     pointer: Option<Pointer<'a>>,
 }
+
+impl Prefix<'_> {
+    /// Whether it may stand before `.entry` or `.func`.
+    fn is_of_function(&self) -> bool {
+        self.linkage != Some(Linkage::Common)
+            && self.space.is_none()
+            && self.align.is_none()
+            && self.attributes.len == 0
+    }
+}
+
+/// A part of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Linkage,
+    Space,
+    /// `.align 8`
+    Align,
+    /// `.attribute(.managed)`
+    Attribute,
+    /// `.v2`
+    Lanes,
+    /// Behind the state space.
+    Type,
+    /// `.ptr .global .align 4`, or an alignment alone.
+    Pointer,
+}
+
+/// What a declaration is made of where it stands, as ptxas 12.9 and 13.5 read it.
+struct Shape {
+    /// Before the name, step by step: the part of a step at most once, or of several parts any, in any order; but one space.
+    steps: &'static [&'static [Part]],
+    /// Behind it, the most sizes like `[4]`.
+    sizes: usize,
+    /// Whether `<4>` may stand behind it, or an initial value.
+    is_variable: bool,
+}
+
+const PLACE: &[Part] = &[Part::Space, Part::Align, Part::Attribute];
+const MODULE: Shape =
+    Shape { steps: &[&[Part::Linkage], PLACE, &[Part::Lanes], &[Part::Type]], sizes: usize::MAX, is_variable: true };
+const BODY: Shape = Shape { steps: &[PLACE, &[Part::Lanes], &[Part::Type]], ..MODULE };
+const PARAMETER: Shape = Shape { sizes: 1, is_variable: false, ..BODY };
+/// Of a kernel, or of a prototype.
+const KERNEL: Shape = Shape { steps: &[PLACE, &[Part::Lanes], &[Part::Type], &[Part::Pointer]], ..PARAMETER };
+/// Behind `.entry` and `.func`.
+const FUNCTION: Shape = Shape { steps: &[&[Part::Attribute]], ..PARAMETER };
+
+/// Where a `.ptr` may point to.
+const POINTED: [Space; 4] = [Space::Const(None), Space::Global, Space::Local, Space::Shared];
 
 impl<'a> Parser<'a> {
     /// A whole number that fits.
@@ -106,7 +156,7 @@ impl<'a> Parser<'a> {
     pub(super) fn section(&mut self) -> Result<Section<'a>> {
         let start = self.token.span;
         self.advance();
-        if !matches!(self.token.kind, TokenKind::Dot | TokenKind::Word) {
+        if self.token.kind != TokenKind::Dot {
             return Err(self.unexpected("a section's name like `.debug_info`"));
         }
         let name = self.here();
@@ -129,16 +179,17 @@ impl<'a> Parser<'a> {
 
     /// A variable, a function, or a directive with operands, at the top.
     pub(super) fn declaration(&mut self, start: Span) -> Result<Item<'a>> {
-        let mut prefix = Prefix::default();
-        self.prefix(&mut prefix)?;
-        if self.token.kind == TokenKind::Dot && matches!(self.here(), ".entry" | ".func") {
+        let prefix = self.prefix(&MODULE)?;
+        if self.token.kind == TokenKind::Dot && matches!(self.here(), ".entry" | ".func") && prefix.is_of_function() {
             let is_entry = self.here() == ".entry";
             self.advance();
-            // Attributes may stand behind the word too.
-            self.prefix(&mut prefix)?;
-            let mut function = self.function(start, is_entry, prefix)?;
+            let attributes = self.prefix(&FUNCTION)?.attributes;
+            let shape = if is_entry { &KERNEL } else { &PARAMETER };
+            let mut function = self.function(start, is_entry, Prefix { attributes, ..prefix }, shape)?;
             if self.at(b'{') {
                 function.body = Some(self.body()?);
+            } else if is_entry && !function.directives.is_empty() {
+                return Err(self.unexpected("`{`: what is said of a kernel stands before its body"));
             } else if !self.eat(b';') && (is_entry || !self.begins_item()) {
                 // The assembler asks for no semicolon behind the prototype of a function.
                 return Err(self.unexpected("`{`, `;` or a directive like `.maxntid`"));
@@ -147,7 +198,7 @@ impl<'a> Parser<'a> {
             return Ok(self.function_item(function));
         }
         if prefix.space.is_some() {
-            let variables = self.variables(start, &prefix)?;
+            let variables = self.variables(start, &prefix, &MODULE)?;
             self.expect(b';', "`,`, `=` or `;`")?;
             return Ok(Item::Variables(self.declare(variables)));
         }
@@ -201,87 +252,105 @@ impl<'a> Parser<'a> {
     }
 
     /// Everything before the name.
-    fn prefix(&mut self, prefix: &mut Prefix<'a>) -> Result<()> {
-        while self.token.kind == TokenKind::Dot {
-            let text = self.here();
-            if let Some(linkage) = Linkage::ALL.into_iter().find(|linkage| linkage.text() == text) {
-                if prefix.linkage.is_some() {
-                    return Err(self.unexpected("one of `.extern`, `.visible`, `.weak` and `.common`"));
+    fn prefix(&mut self, shape: &Shape) -> Result<Prefix<'a>> {
+        let mut prefix = Prefix::default();
+        for step in shape.steps {
+            while self.token.kind == TokenKind::Dot {
+                let mut taken = false;
+                for part in *step {
+                    taken = taken || self.part(*part, &mut prefix)?;
                 }
-                self.advance();
-                prefix.linkage = Some(linkage);
-            } else if let (None, Some(space)) =
-                (prefix.space, Space::ALL.into_iter().find(|space| space.text() == text))
-            {
-                let end = self.token.span.end;
-                self.advance();
-                prefix.space = Some(space);
-                if matches!(space, Space::Const(_)) && self.bank_end(end).is_some() {
-                    self.advance();
-                    let bank = self.natural("a bank")?;
-                    self.expect(b']', "`]`")?;
-                    prefix.space = Some(Space::Const(Some(bank.min(255) as u8)));
-                }
-            } else {
-                match text {
-                    ".align" => {
-                        self.advance();
-                        prefix.align = Some(self.natural("an alignment")?);
-                    }
-                    ".attribute" => {
-                        self.advance();
-                        let list = self.call_list()?;
-                        if let OperandKind::List(items) = list.kind {
-                            prefix.attributes = items;
-                        }
-                    }
-                    ".v2" | ".v4" | ".v8" => {
-                        prefix.lanes = Some(text.as_bytes()[2] - b'0');
-                        self.advance();
-                    }
-                    ".ptr" => {
-                        self.advance();
-                        prefix.pointer = Some(self.pointer()?);
-                    }
-                    // The type: of a variable whose space is known.
-                    _ if prefix.space.is_some() && prefix.ty.is_none() => {
-                        prefix.ty = Some(text);
-                        self.advance();
-                    }
-                    _ => return Ok(()),
+                if !taken || step.len() == 1 {
+                    break;
                 }
             }
         }
-        Ok(())
+        Ok(prefix)
+    }
+
+    /// Reads a part if it stands here; says whether it did.
+    fn part(&mut self, part: Part, prefix: &mut Prefix<'a>) -> Result<bool> {
+        let text = self.here();
+        match (part, text) {
+            (Part::Linkage, _) => {
+                prefix.linkage = Linkage::ALL.into_iter().find(|linkage| linkage.text() == text);
+                if prefix.linkage.is_none() {
+                    return Ok(false);
+                }
+                self.advance();
+            }
+            (Part::Space, _) if prefix.space.is_none() => {
+                let Some(space) = Space::ALL.into_iter().find(|space| space.text() == text) else { return Ok(false) };
+                prefix.space = Some(self.space(space)?);
+            }
+            (Part::Align | Part::Pointer, ".align") => {
+                self.advance();
+                prefix.align = Some(self.natural("an alignment")?);
+            }
+            (Part::Attribute, ".attribute") => {
+                self.advance();
+                let list = self.call_list()?;
+                match list.kind {
+                    OperandKind::List(items) if items.len > 0 => prefix.attributes = items,
+                    _ => return Err(self.unexpected("`.attribute(.managed)`, with an attribute")),
+                }
+            }
+            (Part::Lanes, ".v2" | ".v4" | ".v8") => {
+                prefix.lanes = Some(text.as_bytes()[2] - b'0');
+                self.advance();
+            }
+            (Part::Type, _) if prefix.space.is_some() => {
+                prefix.ty = Some(text);
+                self.advance();
+            }
+            (Part::Pointer, ".ptr") => {
+                self.advance();
+                prefix.pointer = Some(self.pointer()?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// A state space, with its bank.
+    fn space(&mut self, space: Space) -> Result<Space> {
+        let end = self.token.span.end;
+        self.advance();
+        if !matches!(space, Space::Const(_)) || self.bank_end(end).is_none() {
+            return Ok(space);
+        }
+        self.advance();
+        let bank = self.natural("a bank")?;
+        self.expect(b']', "`]`")?;
+        Ok(Space::Const(Some(bank.min(255) as u8)))
     }
 
     /// What stands behind `.ptr`.
     fn pointer(&mut self) -> Result<Pointer<'a>> {
         let mut pointer = Pointer { space: None, align: None };
-        while self.token.kind == TokenKind::Dot {
-            if self.here() == ".align" {
-                self.advance();
-                pointer.align = Some(self.natural("an alignment")?);
-            } else {
-                pointer.space = Some(self.here());
-                self.advance();
-            }
+        if self.token.kind == TokenKind::Dot && POINTED.iter().any(|space| space.text() == self.here()) {
+            pointer.space = Some(self.here());
+            self.advance();
+        }
+        if self.token.kind == TokenKind::Dot && self.here() == ".align" {
+            self.advance();
+            pointer.align = Some(self.natural("an alignment")?);
         }
         Ok(pointer)
     }
 
     /// One name, or several with commas between, all behind one prefix.
-    fn variables(&mut self, start: Span, prefix: &Prefix<'a>) -> Result<Vec<Variable<'a>>> {
-        let mut all = vec![self.variable(start, prefix)?];
+    fn variables(&mut self, start: Span, prefix: &Prefix<'a>, shape: &Shape) -> Result<Vec<Variable<'a>>> {
+        let mut all = vec![self.variable(start, prefix, shape)?];
         while self.eat(b',') {
             let start = self.token.span;
-            let next = Variable { continues: true, ..self.variable(start, prefix)? };
+            let next = Variable { continues: true, ..self.variable(start, prefix, shape)? };
             all.push(next);
         }
         Ok(all)
     }
 
-    fn variable(&mut self, start: Span, prefix: &Prefix<'a>) -> Result<Variable<'a>> {
+    fn variable(&mut self, start: Span, prefix: &Prefix<'a>, shape: &Shape) -> Result<Variable<'a>> {
         let Some(space) = prefix.space else {
             return Err(self.unexpected("a state space like `.reg` or `.param`"));
         };
@@ -289,7 +358,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected("a type like `.f32`"));
         };
         let name = self.word("a name")?;
-        let count = if self.eat(b'<') {
+        let count = if shape.is_variable && self.eat(b'<') {
             let count = self.natural("a number of registers")?;
             self.expect(b'>', "`>`")?;
             Some(count)
@@ -297,11 +366,12 @@ impl<'a> Parser<'a> {
             None
         };
         let from = self.open.len();
-        while self.at(b'[') {
+        let sizes = if count.is_some() { 0 } else { shape.sizes };
+        while self.at(b'[') && self.open.len() - from < sizes {
             self.index()?;
         }
         let dimensions = self.close(from);
-        let initial = if self.eat(b'=') {
+        let initial = if shape.is_variable && self.eat(b'=') {
             let value = self.operand()?;
             Some(self.push(value))
         } else {
@@ -325,7 +395,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `(.param .b32 a, .reg .f32 b)`.
-    fn parameters(&mut self) -> Result<Vec<Variable<'a>>> {
+    fn parameters(&mut self, shape: &Shape) -> Result<Vec<Variable<'a>>> {
         self.expect(b'(', "`(`")?;
         let mut all = Vec::new();
         if self.eat(b')') {
@@ -333,9 +403,8 @@ impl<'a> Parser<'a> {
         }
         loop {
             let start = self.token.span;
-            let mut prefix = Prefix::default();
-            self.prefix(&mut prefix)?;
-            all.push(self.variable(start, &prefix)?);
+            let prefix = self.prefix(shape)?;
+            all.push(self.variable(start, &prefix, shape)?);
             if !self.eat(b',') {
                 break;
             }
@@ -344,12 +413,13 @@ impl<'a> Parser<'a> {
         Ok(all)
     }
 
-    /// A function from its results on, without what ends it.
-    fn function(&mut self, start: Span, is_entry: bool, prefix: Prefix<'a>) -> Result<Function<'a>> {
-        let returns = if self.at(b'(') { self.parameters()? } else { Vec::new() };
+    /// A function from its results on, without what ends it. A kernel has none.
+    fn function(&mut self, start: Span, is_entry: bool, prefix: Prefix<'a>, shape: &Shape) -> Result<Function<'a>> {
+        let has_results = self.at(b'(') && !is_entry;
+        let returns = if has_results { self.parameters(shape)? } else { Vec::new() };
         let name = self.word("a function's name")?;
         let has_list = self.at(b'(');
-        let parameters = if has_list { self.parameters()? } else { Vec::new() };
+        let parameters = if has_list { self.parameters(shape)? } else { Vec::new() };
         let mut directives = Vec::new();
         while self.token.kind == TokenKind::Dot && !self.begins_item() {
             let directive = self.directive()?;
@@ -378,19 +448,20 @@ impl<'a> Parser<'a> {
         match self.here() {
             ".loc" => return Ok(Statement::Line(Box::new(self.line()?))),
             ".section" => return Ok(Statement::Section(Box::new(self.section()?))),
-            ".file" => return Ok(Statement::Directive(self.file()?)),
             ".callprototype" => {
                 self.advance();
-                let prototype = self.function(start, false, Prefix::default())?;
+                if self.here() != "_" && !self.at(b'(') {
+                    return Err(self.unexpected("`_`, or results like `(.param .b32 _)` and `_`"));
+                }
+                let prototype = self.function(start, false, Prefix::default(), &KERNEL)?;
                 self.expect(b';', "`;`")?;
                 return Ok(Statement::Prototype(Box::new(prototype)));
             }
             _ => {}
         }
-        let mut prefix = Prefix::default();
-        self.prefix(&mut prefix)?;
+        let prefix = self.prefix(&BODY)?;
         if prefix.space.is_some() {
-            let variables = self.variables(start, &prefix)?;
+            let variables = self.variables(start, &prefix, &BODY)?;
             self.expect(b';', "`,`, `=` or `;`")?;
             return Ok(Statement::Variables(self.declare(variables)));
         }

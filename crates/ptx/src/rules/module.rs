@@ -3,7 +3,7 @@
 use super::Check;
 use super::declarations::Scope;
 use crate::ast::{Item, Operand, Space, Variable};
-use crate::types::{Type, is_type};
+use crate::types::Type;
 use roundonce_isa::{Finding, SmTarget, Version};
 
 /// The newest PTX whose opcodes, targets and versions these tables hold.
@@ -89,6 +89,9 @@ const F64_TARGET: u32 = 13;
 const WIDEST_VERSION: Version = Version(8, 3);
 const WIDEST_TARGET: u32 = 70;
 
+/// The first version in which a module says how wide its addresses are.
+const SIZED_ADDRESSES: Version = Version(2, 3);
+
 /// The first target without addresses of 32 bits.
 const WIDE_ADDRESSES: u32 = 90;
 
@@ -163,6 +166,9 @@ impl<'a> Check<'_, 'a> {
                     self.target_word(word);
                 }
             }
+            Item::AddressSize { span, .. } if self.version.is_some_and(|version| version < SIZED_ADDRESSES) => {
+                self.needs_version(*span, "`.address_size`", SIZED_ADDRESSES, "PTX ISA, 11.1.3 .address_size");
+            }
             Item::AddressSize { bits, span } if !matches!(bits, 32 | 64) => {
                 self.report(
                     Finding::error("PTX0012", span.place(), format!("an address has {bits} bits: expected 32 or 64"))
@@ -184,18 +190,9 @@ impl<'a> Check<'_, 'a> {
             }
             Item::Function(function) => self.function(function),
             Item::Section(section) => self.section(section),
-            Item::Directive(directive) if directive.name != ".alias" => self.module_directive(directive),
-            Item::Directive(directive) => {
-                self.available(directive.name, self.span(directive.name));
-                let mut names =
-                    self.module.operands(directive.operands).iter().filter_map(|name| Some((name.name()?, name)));
-                if let Some((alias, _)) = names.next() {
-                    if let Some((function, operand)) = names.next() {
-                        self.declared_name(function, operand.span);
-                    }
-                    self.scopes.declare(alias, super::Entity::Function);
-                }
-            }
+            Item::Directive(directive) if directive.name == ".alias" => self.alias(directive),
+            Item::Directive(directive) if directive.name == ".file" => self.file(directive),
+            Item::Directive(directive) => self.module_directive(directive),
             _ => {}
         }
     }
@@ -265,15 +262,6 @@ impl<'a> Check<'_, 'a> {
         let place = self.span(variable.ty).place();
         let rule = "PTX ISA, 5.2 types";
         let Some(Type { bits, .. }) = Type::of_register(variable.ty) else {
-            if variable.ty == ".samplerref" && !self.module.targets().any(|word| word == "texmode_independent") {
-                let message = "a `.samplerref`: expected `texmode_independent` in `.target`";
-                let finding = Finding::error("PTX0026", place, message).rule("PTX ISA, 11.1.2 .target");
-                return self.report(finding.help("without it the sampler is a part of the texture"));
-            }
-            // Textures, samplers and surfaces are no types of these.
-            if !is_register && !is_type(variable.ty) {
-                return;
-            }
             let finding = Finding::error(
                 "PTX0015",
                 place,

@@ -209,6 +209,7 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) | OperandKind::Component(name, _)
                 if place.special && is_special(name) && self.scopes.find(name).is_none() =>
             {
+                self.special(name, operand.span);
                 if matches!(operand.kind, OperandKind::Name(_)) && names::special_lanes(name) > 1 {
                     let (found, help) = vector_without_component(name);
                     return self.refuse("PTX0030", operand, wanted, &found, &help);
@@ -294,7 +295,10 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) => {
                 let lanes = match self.scopes.find(name) {
                     Some(Entity::Register { lanes, .. }) => usize::from(lanes),
-                    None => names::special_lanes(name),
+                    None => {
+                        self.special(name, operand.span);
+                        names::special_lanes(name)
+                    }
                     _ => 1,
                 };
                 // Of a vector register only the number of its components is looked at.

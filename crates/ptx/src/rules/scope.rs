@@ -77,6 +77,11 @@ impl<'a> Layout<'a> {
         natural.max(self.align)
     }
 
+    /// Whether two are of the same type, length and alignment.
+    pub(super) fn is_alike(&self, other: &Layout) -> bool {
+        Layout { align: 0, ..*self } == Layout { align: 0, ..*other } && self.alignment() == other.alignment()
+    }
+
     /// As messages name it.
     pub(super) fn text(&self, space: Space) -> String {
         let (space, ty) = (space.text(), self.ty);
