@@ -56,10 +56,11 @@ impl<'a> Check<'_, 'a> {
         if !variable.continues {
             let is_opaque = OPAQUE.contains(&variable.ty);
             let is_prototype = matches!(scope, Scope::Prototype(_));
-            if is_opaque && !is_prototype {
-                self.opaque(variable, scope);
-            } else if !is_opaque && !(is_prototype && Type::of_register(variable.ty).is_some()) {
-                self.variable_type(variable);
+            match (is_opaque, is_prototype) {
+                (true, false) => self.opaque(variable, scope),
+                (true, true) => {}
+                (false, true) if Type::of_register(variable.ty).is_some() => {}
+                (false, _) => self.variable_type(variable),
             }
             self.aligned(variable);
             self.placed(variable, scope);
