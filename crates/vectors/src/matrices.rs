@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce::arith::Profile;
+use roundonce::arith::{Format, Profile};
 use roundonce::matrix::{DotOperands, Matrix};
 use roundonce::{Target, matrix};
 
@@ -40,6 +40,11 @@ impl MatrixEntry {
         };
         let (failures, passing, others) = (BTreeMap::new(), Vec::new(), others(&matrix, profile));
         Ok(MatrixEntry { spelling, matrix, profile, vectors: 0, failed: 0, failures, passing, others })
+    }
+
+    /// The formats of c and d.
+    pub(crate) fn accumulators(&self) -> [Format; 2] {
+        [self.matrix.row.dot.c, self.matrix.row.dot.d]
     }
 
     /// One element.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use roundonce::arith::{Elements, Flags};
+use roundonce::arith::{Elements, Flags, Format};
 use roundonce::array::{Operand, eval_into};
 use roundonce::spirv::Environment;
 use roundonce::{Profile, Target, Value, matrix};
@@ -140,6 +140,11 @@ impl<'a> Verifier<'a> {
     pub(crate) fn bad(&mut self, row: u64, problem: &str) {
         self.bad += 1;
         self.observer.bad_row(row, problem);
+    }
+
+    /// The formats of c and d of a matrix multiply-add.
+    pub(crate) fn accumulators(&self, index: usize) -> [Format; 2] {
+        self.matrices[index].accumulators()
     }
 
     /// One element of a matrix multiply-add.
@@ -340,7 +345,7 @@ fn example(tested: &InstructionUnderTest, row: u64, vector: &Vector) -> Example 
 }
 
 /// `0x3f800000 or 0x3f800001`.
-fn set_text(set: &roundonce::spirv::AllowedSet, format: roundonce::arith::Format) -> String {
+fn set_text(set: &roundonce::spirv::AllowedSet, format: Format) -> String {
     let hex = |bits| Value::scalar(bits).hex(format);
     let ranges = set.ranges().iter().map(|range| match range.first == range.last {
         true => hex(range.first),

@@ -141,7 +141,7 @@ fn parquet_with_gaps() {
     let problems: Vec<(u64, &str)> =
         bad.iter().map(|(row, problem)| (*row, &problem[..28.min(problem.len())])).collect();
     let expected =
-        [(2, "d: nothing is there"), (3, "instruction: nothing is ther"), (4, "there is no instruction `nop")];
+        [(2, "d: nothing is there"), (3, "instruction: the row names n"), (4, "there is no instruction `nop")];
     assert_eq!(problems, expected);
 }
 
@@ -223,6 +223,7 @@ fn parquet_of_wide_integers() {
 
 #[test]
 fn columns_that_are_not_there() {
+    assert_eq!(refusal(b"instruction,a,b,c,d,d\n"), "there are several columns `d`: expected one");
     let column = |group: &mut Group<'_, '_>| put::<Int32Type>(group, &[0], None);
     let bytes = parquet("required int32 a; required int32 b;", &[&column, &column]);
     assert_eq!(refusal(&bytes), "there is no column `d`: found a, b");
@@ -230,26 +231,31 @@ fn columns_that_are_not_there() {
     assert_eq!(refusal(&bytes), "there is no column `instruction`: say which with --instruction");
 }
 
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let text = format!("{text:width$}\n", width = (10 + text.len() + 1).next_multiple_of(64) - 11);
+    [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes(), data].concat()
+}
+
+fn packed(arrays: &[(&str, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in arrays {
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        zip.start_file(format!("{name}.npy"), options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// As savez_compressed does it.
+fn archive(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    packed(arrays, zip::CompressionMethod::Deflated)
+}
+
 /// Arrays as NumPy saves them: floats, a single value for all rows, strings.
 #[test]
 fn npz() {
-    let npy = |descr: &str, shape: &str, data: &[u8]| {
-        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-        let text = format!("{text:width$}\n", width = (10 + text.len() + 1).next_multiple_of(64) - 11);
-        [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes(), data].concat()
-    };
     let f32s = |bits: &[u32]| bits.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<u8>>();
-    let packed = |arrays: &[(&str, Vec<u8>)], method: zip::CompressionMethod| {
-        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        for (name, bytes) in arrays {
-            let options = zip::write::SimpleFileOptions::default().compression_method(method);
-            zip.start_file(format!("{name}.npy"), options).unwrap();
-            zip.write_all(bytes).unwrap();
-        }
-        zip.finish().unwrap().into_inner()
-    };
-    // As savez_compressed does it.
-    let archive = |arrays: &[(&str, Vec<u8>)]| packed(arrays, zip::CompressionMethod::Deflated);
     let names: Vec<u8> = b"fma.rn.f32fma.rz.f32nop\0\0\0\0\0\0\0".to_vec();
     let mut arrays = vec![
         ("instruction", npy("|S10", "(3,)", &names)),
@@ -289,6 +295,168 @@ fn npz() {
     assert!(refusal(&archive(&arrays)).starts_with("d.npy: "), "{}", refusal(&archive(&arrays)));
     arrays.pop();
     assert_eq!(refusal(&archive(&arrays)), "there is no column `d`: found instruction, a, b, c");
+}
+
+/// 1 × 1 + 1 = 2 in arrays of another type than the operand's: no verdict about the instruction.
+#[test]
+fn npz_of_another_format() {
+    let all = |spelling: &str, descr: &str, one: &[u8], two: &[u8]| {
+        let operand = |name| (name, npy(descr, "(1,)", one));
+        let name = npy(&format!("|S{}", spelling.len()), "()", spelling.as_bytes());
+        let arrays = [("instruction", name), operand("a"), operand("b"), operand("c"), ("d", npy(descr, "(1,)", two))];
+        verified_with_bad(&archive(&arrays), &Options::default())
+    };
+    let (half, two_halves) = (0x3c00_u16.to_le_bytes(), 0x4000_u16.to_le_bytes());
+    let (single, double) = (1.0_f32.to_le_bytes(), 1.0_f64.to_le_bytes());
+    for (spelling, descr, one, problem) in [
+        ("fma.rn.f64", "<f4", &single[..], "a: expected bits of f64, found floats of f32"),
+        ("fma.rn.f32", "<f2", &half, "a: expected bits of f32, found floats of f16"),
+        ("fma.rn.f32", "<f8", &double, "a: expected bits of f32, found floats of f64"),
+        ("fma.rn.bf16", "<f2", &half, "a: expected bits of bf16, found floats of f16"),
+        ("fma.rn.f32x2", "<f8", &double, "a: expected bits of 2 × f32, found floats of f64"),
+        ("fma.rn.f32", "|V2", &half, "a: expected bits of f32, found 16 bits of another type"),
+        ("fma.rn.f32", "<i2", &[0xff; 2], "a: expected bits of f32, found a negative number of 16 bits"),
+    ] {
+        let (report, bad) = all(spelling, descr, one, one);
+        assert_eq!((report.vectors, bad), (0, vec![(1, problem.to_owned())]), "{spelling} {descr}");
+    }
+    let bf16 = (0x3f80_u16.to_le_bytes(), 0x4000_u16.to_le_bytes());
+    for (spelling, descr, one, two) in [
+        ("fma.rn.f16", "<f2", &half[..], &two_halves[..]),
+        ("fma.rn.bf16", "|V2", &bf16.0, &bf16.1),
+        ("fma.rn.bf16", "<i2", &bf16.0, &bf16.1),
+        ("fma.rn.f32", "<i8", &0x3f80_0000_u64.to_le_bytes(), &0x4000_0000_u64.to_le_bytes()),
+        ("fma.rn.f64", "<f8", &double, &2.0_f64.to_le_bytes()),
+    ] {
+        let (report, bad) = all(spelling, descr, one, two);
+        assert_eq!((report.vectors, report.failed, bad.len()), (1, 0, 0), "{spelling} {descr}");
+    }
+}
+
+/// The same in Parquet.
+#[test]
+fn parquet_of_another_format() {
+    let schema = |of: &str| ["a", "b", "c", "d"].map(|name| format!("required {of} {name};")).concat();
+    let single = |group: &mut Group<'_, '_>| put::<FloatType>(group, &[1.0], None);
+    let negative = |group: &mut Group<'_, '_>| put::<Int32Type>(group, &[-1], None);
+    for (of_column, column, problem) in [
+        ("float", &single as Write<'_>, "a: expected bits of f64, found floats of f32"),
+        ("int32", &negative, "a: expected bits of f64, found a negative number of 32 bits"),
+    ] {
+        let bytes = parquet(&schema(of_column), &[column; 4]);
+        let (report, bad) = verified_with_bad(&bytes, &of("fma.rn.f64"));
+        assert_eq!((report.vectors, bad), (0, vec![(1, problem.to_owned())]));
+    }
+}
+
+/// Rows of CSV are lines, however lines end; a row of several lines is the first of them.
+#[test]
+fn rows_of_csv() {
+    let good = "fma.rn.f32,0x3f800000,0x3f800000,0x3f800000,0x40000000,0";
+    let wrong = "fma.rn.f32,0x3f800000,0x3f800000,0x3f800000,0x40000001,0";
+    let lines = [
+        "instruction,a,b,c,d,flags", // 1
+        good,
+        "",
+        wrong, // 4
+        "",
+        "",
+        "fma.rn.f32,zz,0x0,0x0,0x0,0", // 7
+        "fma.rn.f32,\"0x0",
+        "\",0x0,0x0,0x0,0",
+        "fma.rn.f32,\"yy", // 10
+        "\",0x0,0x0,0x0,0",
+        "fma.rn.f32,xx,0x0,0x0,0x0,0", // 12
+    ];
+    for end in ["\n", "\r\n", "\r"] {
+        for last in ["", end] {
+            let text = lines.join(end) + last;
+            // The first line tells what the file is.
+            let text = if end == "\r" { text.replacen('\r', "\n", 1) } else { text };
+            let (report, bad) = verified_with_bad(text.as_bytes(), &Options::default());
+            assert_eq!((report.vectors, report.failed, report.causes[0].first.row), (3, 1, 4), "{end:?}");
+            assert_eq!(bad.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [7, 10, 12], "{end:?}");
+        }
+    }
+}
+
+/// The machine in a column of its own: a result that sm_90 gives and sm_80 does not.
+#[test]
+fn the_machine_in_a_column() {
+    let mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+    let a = "d00000000000000000000000000000000000000000000000000000009c000000";
+    let b = "70000000000000000000000000000000000000000000000000000000c0000000";
+    let (c, d) = ("0x00000000", "0xc87fffff");
+    let rows = [(mma, "sm_90"), (mma, "sm_80"), (&format!("{mma}@sm_90"), ""), (&format!("{mma}@sm_90"), "sm_90")];
+    let text: String = rows.iter().map(|(name, arch)| format!("{name},{arch},{a},{b},{c},{d}\n")).collect();
+    let csv = format!("instruction,arch,a,b,c,d\n{text}");
+
+    let strings = |texts: &[&str]| {
+        let longest = texts.iter().map(|text| text.len()).max().unwrap();
+        let bytes = texts.iter().flat_map(|text| format!("{text:\0<longest$}").into_bytes()).collect::<Vec<u8>>();
+        npy(&format!("|S{longest}"), &format!("({},)", texts.len()), &bytes)
+    };
+    let npz = archive(&[
+        ("instruction", strings(&rows.map(|(name, _)| name))),
+        ("arch", strings(&rows.map(|(_, arch)| arch))),
+        ("a", strings(&[a; 4])),
+        ("b", strings(&[b; 4])),
+        ("c", npy("<f4", "(4,)", &[0; 16])),
+        ("d", npy("<u4", "(4,)", &[0xff, 0xff, 0x7f, 0xc8].repeat(4))),
+    ]);
+
+    let texts = |texts: Vec<String>| {
+        move |group: &mut Group<'_, '_>| {
+            let texts: Vec<_> = texts.iter().map(|text| text.as_str().into()).collect();
+            put::<ByteArrayType>(group, &texts, None);
+        }
+    };
+    let same = |text: &str| texts(vec![text.to_owned(); 4]);
+    let schema = ["instruction", "arch", "a", "b", "c", "d"].map(|name| format!("required binary {name} (UTF8);"));
+    let [instruction, arch] = [rows.map(|row| row.0.to_owned()), rows.map(|row| row.1.to_owned())];
+    let columns: [Write<'_>; 6] =
+        [&texts(instruction.to_vec()), &texts(arch.to_vec()), &same(a), &same(b), &same(c), &same(d)];
+    let parquet = parquet(&schema.concat(), &columns);
+
+    for file in [csv.as_bytes(), &npz, &parquet] {
+        let report = verified(file, &Options::default());
+        let seen: Vec<(&str, u64, u64)> = report
+            .instructions
+            .iter()
+            .map(|it| (it.instruction.split_once('@').unwrap().1, it.vectors, it.failed))
+            .collect();
+        assert_eq!(seen, [("sm_90", 3, 0), ("sm_80", 1, 1)]);
+    }
+}
+
+/// Of a scalar instruction too, and the scales of a matrix multiply-add.
+#[test]
+fn the_machine_of_a_scalar_and_scales() {
+    // sm_1x cuts the product, sm_20 rounds once.
+    let values = ["0x3f800001", "0x3f800001", "0xbf800002", "0x28800000"];
+    let csv = |arch: &str| format!("instruction,arch,a,b,c,d\nmad.f32,{arch},{}\n", values.join(","));
+    let [a, b, c, d] = values;
+    let json =
+        |arch: &str| format!(r#"{{"instruction":"mad.f32","arch":"{arch}","a":"{a}","b":"{b}","c":"{c}","d":"{d}"}}"#);
+    for text in [csv("sm_20"), json("sm_20")] {
+        assert_eq!(verified(text.as_bytes(), &Options::default()).lines(), ["mad.f32@sm_20: 1 vector, as expected"]);
+    }
+    for text in [csv("sm_13"), json("sm_13")] {
+        assert_eq!(verified(text.as_bytes(), &Options::default()).failed, 1);
+    }
+    let (_, bad) = verified_with_bad(csv("hopper").as_bytes(), &Options::default());
+    assert!(bad.len() == 1 && bad[0].1.contains("hopper"), "{bad:?}");
+    // Where a file names the machine and the options the instruction.
+    let report = verified(csv("sm_20").replace("mad.f32", "").as_bytes(), &of("mad.f32"));
+    assert_eq!(report.lines(), ["mad.f32@sm_20: 1 vector, as expected"]);
+
+    let mma =
+        "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0@sm_120a";
+    let ones = "38".repeat(32);
+    // 32 × 2 × 4.
+    let csv = format!("instruction,a,b,c,d,sa,sb\n{mma},{ones},{ones},0x00000000,0x43800000,80,81\n");
+    let report = verified(csv.as_bytes(), &Options::default());
+    assert_eq!((report.vectors, report.failed), (1, 0), "{}", report.lines().join("\n"));
 }
 
 /// SPIR-V leaves a choice: a legal result passes and is reported, another fails.

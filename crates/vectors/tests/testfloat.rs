@@ -124,7 +124,8 @@ fn operands_run() {
 fn operands_that_cannot_be_read_are_left_out() {
     let tested = InstructionUnderTest::of("f32_add", &Default::default()).unwrap();
     let (mut out, mut bad) = (Vec::new(), Vec::new());
-    let given = "3F800000 40000000\n\nzz 1\n1 2 3\n+7F.000000 -7F.000000 00000000 00\n+7F.00 1\n";
+    // The byte order mark that it begins with is no part of it.
+    let given = "\u{feff}3F800000 40000000\n\nzz 1\n1 2 3\n+7F.000000 -7F.000000 00000000 00\n+7F.00 1\n";
     run_testfloat(&tested, given.as_bytes(), &mut out, |row, problem| bad.push((row, problem.to_owned()))).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "3F800000 40000000 40400000 00\n3F800000 BF800000 00000000 00\n");
     assert_eq!(bad.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3, 4, 6]);

@@ -3,10 +3,10 @@
 
 use std::io::{self, Read, Write};
 
-use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use csv::{ErrorKind, ReaderBuilder, StringRecord};
 
 use super::testfloat::is_prose;
-use super::{Bits, OPERANDS, Options, columns, name, text};
+use super::{Bits, OPERANDS, Options, SCALES, columns, known, name, text};
 use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
@@ -24,13 +24,18 @@ pub(super) fn read(
     verifier: &mut Verifier<'_>,
     mut progress: impl FnMut(&mut Verifier<'_>),
 ) -> Result<(), String> {
-    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(stream);
-    let names: Vec<String> = reader.headers().map_err(text)?.iter().map(str::to_owned).collect();
+    // The last line is ended as all others are.
+    let stream = LineEnds { stream, after_return: false }.chain(&b"\n"[..]);
+    let mut reader = ReaderBuilder::new().flexible(true).from_reader(stream);
+    let names: Vec<String> = reader.headers().map_err(text)?.iter().map(|name| name.trim().to_owned()).collect();
     columns::check(&names, options)?;
     let mut record = StringRecord::new();
     loop {
-        let row = reader.position().line();
-        let outcome = match reader.read_record(&mut record) {
+        let read = reader.read_record(&mut record);
+        // A row is where it begins: before it the reader is where the row before ends, which blank lines may follow.
+        let breaks = record.as_slice().bytes().filter(|byte| *byte == b'\n').count() as u64;
+        let row = reader.position().line() - 1 - breaks;
+        let outcome = match read {
             Ok(false) => return Ok(()),
             Ok(true) => judge(&names, &record, row, options, verifier),
             Err(error) => match error.kind() {
@@ -41,8 +46,36 @@ pub(super) fn read(
         if let Err(problem) = outcome {
             verifier.bad(row, &problem);
         }
-        if row.is_multiple_of(4096) {
+        if reader.position().record().is_multiple_of(4096) {
             progress(verifier);
+        }
+    }
+}
+
+/// A text whose lines all end in `\n`: the reader's own count of lines knows no other end.
+struct LineEnds<R> {
+    stream: R,
+    after_return: bool,
+}
+
+impl<R: Read> Read for LineEnds<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let got = self.stream.read(bytes)?;
+            let mut kept = 0;
+            for at in 0..got {
+                let byte = bytes[at];
+                let is_second = byte == b'\n' && self.after_return;
+                self.after_return = byte == b'\r';
+                if !is_second {
+                    bytes[kept] = if self.after_return { b'\n' } else { byte };
+                    kept += 1;
+                }
+            }
+            // Nothing is the end of the stream, or of what was read all was the second half of a line's end.
+            if kept > 0 || got == 0 {
+                return Ok(kept);
+            }
         }
     }
 }
@@ -65,18 +98,16 @@ fn judge(
 ) -> Result<(), String> {
     let field = |wanted: &str| {
         let at = names.iter().position(|name| name == wanted)?;
-        record.get(at).filter(|field| !field.is_empty())
+        record.get(at).map(str::trim).filter(|field| !field.is_empty())
     };
     let present = |name: &str| field(name).ok_or_else(|| format!("{name}: nothing is there"));
-    let index = match (field("instruction"), &options.instruction) {
-        (Some(spelling), _) => verifier.index_of(spelling)?,
-        (None, Some(tested)) => Known::Scalar(verifier.index_or_add(tested)),
-        (None, None) => return Err("instruction: the row names none".to_owned()),
-    };
-    let index = match index {
+    let index = match known(field("instruction"), field("arch"), options, verifier)? {
         Known::Scalar(index) => index,
         Known::Matrix(index) => {
-            let operands = OPERANDS.iter().map(|name| present(name)).collect::<Result<Vec<&str>, String>>()?;
+            let scales = SCALES.iter().filter_map(|name| Some(format!("{name}={}", field(name)?)));
+            let scales: Vec<String> = scales.collect();
+            let mut operands = OPERANDS.iter().map(|name| present(name)).collect::<Result<Vec<&str>, String>>()?;
+            operands.extend(scales.iter().map(String::as_str));
             return verifier.push_matrix(index, row, &MatrixRow { operands: &operands, result: present("d")? });
         }
     };

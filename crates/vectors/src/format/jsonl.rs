@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
-use super::{Bits, Options};
+use super::{Bits, Options, known};
 use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
@@ -55,6 +55,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
 struct Row<'a> {
     #[serde(borrow, alias = "instr")]
     instruction: Option<Json<'a>>,
+    #[serde(borrow)]
+    arch: Option<Json<'a>>,
     #[serde(borrow)]
     a: Option<Json<'a>>,
     #[serde(borrow)]
@@ -109,15 +111,11 @@ fn is_matrix_line(line: &[u8]) -> bool {
 }
 
 /// The elements of a captured matrix multiply-add.
-fn matrix_line(line: &[u8], number: u64, verifier: &mut Verifier<'_>) -> Result<(), String> {
+fn matrix_line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let row: MatrixLine<'_> = serde_json::from_slice(line).map_err(|error| unread(line, &error))?;
-    let spelling = match &row.arch {
-        Some(arch) => format!("{}@{arch}", row.instruction),
-        None => row.instruction.into_owned(),
-    };
-    let index = match verifier.index_of(&spelling)? {
+    let index = match known(Some(&row.instruction), row.arch.as_deref(), options, verifier)? {
         Known::Matrix(index) => index,
-        Known::Scalar(_) => return Err(format!("`{spelling}` is no matrix multiply-add")),
+        Known::Scalar(_) => return Err(format!("`{}` is no matrix multiply-add", row.instruction)),
     };
     let (a, b, c, d) = (row.a.all(), row.b.all(), row.c.all(), row.d.all());
     if [c.len(), d.len()] != [a.len(); 2] {
@@ -166,25 +164,30 @@ fn unread(line: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
+/// What is a string where it is there.
+fn text<'j>(name: &str, json: Option<&'j Json<'_>>) -> Result<Option<&'j str>, String> {
+    match json {
+        Some(Json::Text(text)) => Ok(Some(text)),
+        Some(Json::Integer(_)) => Err(format!("{name}: expected a string")),
+        None => Ok(None),
+    }
+}
+
 /// One line.
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let row: Row<'_> = match serde_json::from_slice(line) {
         Ok(Row { instruction: Some(Json::Text(spelling)), .. }) if matrix::is_matrix(&spelling) => {
-            return matrix_line(line, number, verifier);
+            return matrix_line(line, number, options, verifier);
         }
         Ok(row) => row,
         // Its matrices are lists, which are no bits.
-        Err(_) if is_matrix_line(line) => return matrix_line(line, number, verifier),
+        Err(_) if is_matrix_line(line) => return matrix_line(line, number, options, verifier),
         Err(error) => return Err(unread(line, &error)),
     };
-    let index = match (&row.instruction, &options.instruction) {
-        (Some(Json::Text(spelling)), _) => match verifier.index_of(spelling)? {
-            Known::Scalar(index) => index,
-            Known::Matrix(_) => return Err("instruction: a matrix".to_owned()),
-        },
-        (Some(Json::Integer(_)), _) => return Err("instruction: expected a string".to_owned()),
-        (None, Some(tested)) => verifier.index_or_add(tested),
-        (None, None) => return Err("instruction: the row names none".to_owned()),
+    let (instruction, arch) = (text("instruction", row.instruction.as_ref())?, text("arch", row.arch.as_ref())?);
+    let index = match known(instruction, arch, options, verifier)? {
+        Known::Scalar(index) => index,
+        Known::Matrix(_) => return Err("instruction: a matrix".to_owned()),
     };
     let tested = verifier.instruction(index);
     let value = |column: usize, json: &Option<Json<'_>>| match json {

@@ -2,7 +2,8 @@
 //!
 //! Every one but TestFloat's text has columns `instruction, a, b, c, d, flags`: the operands in the instruction's order
 //! (one of two operands has no `c`), the result, the exceptions in TestFloat's bits. Values are bits: unsigned integers,
-//! or hex strings where they have more than 64 bits.
+//! or hex strings where they have more than 64 bits. Captures may have `arch` beside `instruction`, the machine, and the
+//! scales `sa` and `sb` of a matrix multiply-add.
 
 mod c;
 mod columns;
@@ -31,7 +32,7 @@ use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
 use crate::output::Output;
 use crate::report::Report;
-use crate::verify::{Observer, Verifier};
+use crate::verify::{Known, Observer, Verifier};
 
 /// A format of files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -360,6 +361,29 @@ impl Bits<'_> {
 
 /// What the columns of operands are called.
 static OPERANDS: [&str; 3] = ["a", "b", "c"];
+/// What the columns of a matrix multiply-add's scales are called.
+static SCALES: [&str; 2] = ["sa", "sb"];
+
+/// What a row is about: the instruction that it names, or that all rows are about, on the machine that it names.
+fn known(
+    instruction: Option<&str>,
+    arch: Option<&str>,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+) -> Result<Known, String> {
+    let spelling = match (instruction, &options.instruction) {
+        (Some(spelling), _) => spelling,
+        (None, Some(tested)) if arch.is_none() => return Ok(Known::Scalar(verifier.index_or_add(tested))),
+        (None, Some(tested)) => &tested.spelling,
+        (None, None) => return Err("instruction: the row names none".to_owned()),
+    };
+    match arch {
+        Some(arch) if spelling.rsplit_once('@').is_none_or(|(_, machine)| machine != arch) => {
+            verifier.index_of(&format!("{spelling}@{arch}"))
+        }
+        _ => verifier.index_of(spelling),
+    }
+}
 
 /// What a column of an instruction is called.
 fn name(tested: &InstructionUnderTest, column: usize) -> &'static str {

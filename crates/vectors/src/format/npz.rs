@@ -1,25 +1,22 @@
 //! NumPy's archive: an array a column, all of one length; `instruction` may be a single string. Floats are taken as
-//! their bits, other numbers as bits too, strings as hex digits.
+//! the bits of their own format, other numbers as bits too, strings as hex digits.
 //!
 //! Source: NumPy, numpy.lib.format.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
-use roundonce::arith::Elements;
+use roundonce::arith::{Elements, Format};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::columns::{Cells, Column, Names, Part, check};
+use super::columns::{COLUMNS, Cells, Column, Meaning, Part, check};
 use super::{OPERANDS, Options, text};
 use crate::block::{Block, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
 use crate::npy::{Element, Header};
-use crate::verify::{Known, Verifier};
-
-/// The columns in the order in which they are asked for.
-static COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
+use crate::verify::Verifier;
 
 /// An array as it is read.
 struct Array<R> {
@@ -61,7 +58,7 @@ pub(super) fn read<R: Read + Seek>(
     let mut done = 0;
     while done < total {
         let count = (total - done).min(Block::capacity(1) as u64) as usize;
-        let mut columns: [Option<Column>; 6] = [const { None }; 6];
+        let mut columns = [const { None }; COLUMNS.len()];
         for array in &mut arrays {
             let cells = array.cells(count).map_err(|problem| format!("{}.npy: {problem}", array.name))?;
             let at = COLUMNS.iter().position(|name| *name == array.name);
@@ -69,31 +66,11 @@ pub(super) fn read<R: Read + Seek>(
                 *column = Some(Column { cells, present: None });
             }
         }
-        let [instruction, a, b, c, Some(result), flags] = columns else {
-            return Err("there is no column `d`".to_owned());
-        };
-        let names = names_of(instruction, options, verifier)?;
-        Part { first: done + 1, count, names, operands: [a, b, c], result, flags }.judge(verifier);
+        Part { first: done + 1, count, columns }.judge(options, verifier);
         done += count as u64;
         verifier.progress(done, Some(total));
     }
     arrays.iter_mut().try_for_each(|array| array.end().map_err(|problem| format!("{}.npy: {problem}", array.name)))
-}
-
-fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'_>) -> Result<Names, String> {
-    let Some(Column { cells, .. }) = column else {
-        let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-        return Ok(Names::All(Known::Scalar(verifier.index_or_add(tested))));
-    };
-    let Cells::Hex(names) = cells else {
-        return Err("instruction.npy: expected strings".to_owned());
-    };
-    Ok(match names.as_slice() {
-        [first, rest @ ..] if rest.iter().all(|name| name == first) && verifier.index_of(first).is_ok() => {
-            Names::All(verifier.index_of(first)?)
-        }
-        names => Names::Each(names.iter().map(|name| verifier.index_of(name)).collect()),
-    })
 }
 
 impl<R: Read> Array<R> {
@@ -129,30 +106,37 @@ impl<R: Read> Array<R> {
     /// The next elements.
     fn cells(&mut self, count: usize) -> Result<Cells, String> {
         let Element { kind, size } = self.element;
-        let mut bytes;
-        match self.length {
-            None => bytes = self.single.repeat(count),
-            Some(_) => {
-                bytes = vec![0; count * size];
-                self.stream.read_exact(&mut bytes).map_err(|error| format!("it is cut short: {error}"))?;
-            }
-        }
-        let strings = |string: &dyn Fn(&[u8]) -> String| {
-            // numpy allows strings of no characters.
-            if size == 0 { vec![String::new(); count] } else { bytes.chunks(size).map(string).collect() }
+        let string = |bytes: &[u8]| match kind {
+            'U' => unicode(bytes),
+            _ => String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned(),
         };
-        Ok(match (kind, size) {
-            ('U', _) => Cells::Hex(strings(&unicode)),
-            ('S' | 'a', _) => {
-                Cells::Hex(strings(&|bytes| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()))
+        let is_text = matches!(kind, 'U' | 'S' | 'a');
+        let bytes = match self.length {
+            None if is_text => return Ok(Cells::Text(string(&self.single))),
+            None => self.single.repeat(count),
+            Some(_) => {
+                let mut bytes = vec![0; count * size];
+                self.stream.read_exact(&mut bytes).map_err(|error| format!("it is cut short: {error}"))?;
+                bytes
             }
-            (_, 1) => Cells::Integers(Elements::U16(bytes.iter().map(|&byte| byte.into()).collect())),
-            (_, size) => {
-                let mut integers = Elements::of_width(8 * size as u32);
-                integers.fill_from_bytes(&bytes);
-                Cells::Integers(integers)
-            }
-        })
+        };
+        if is_text {
+            // numpy allows strings of no characters.
+            let none = || vec![String::new(); count];
+            return Ok(Cells::Texts(if size == 0 { none() } else { bytes.chunks(size).map(string).collect() }));
+        }
+        let width = 8 * size as u32;
+        let meaning = match (kind, size) {
+            ('i', _) => Meaning::Signed(width),
+            ('f', 2) => Meaning::Float(Format::F16),
+            ('f', 4) => Meaning::Float(Format::F32),
+            ('f', _) => Meaning::Float(Format::F64),
+            ('V', _) => Meaning::Opaque(width),
+            _ => Meaning::Unsigned,
+        };
+        let mut integers = Elements::of_width(width);
+        integers.fill_from_bytes(&bytes);
+        Ok(Cells::Integers(integers, meaning))
     }
 }
 

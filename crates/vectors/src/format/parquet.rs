@@ -1,4 +1,5 @@
-//! Apache Parquet: a flat table. Integers, floats and half floats are taken as their bits, strings as hex digits.
+//! Apache Parquet: a flat table. Integers are taken as bits, floats and half floats as the bits of their own
+//! format, strings as hex digits.
 //!
 //! Source: Apache Parquet format, types and encodings.
 
@@ -6,21 +7,22 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{AsBytes, ByteArray, ByteArrayType, DataType, FixedLenByteArrayType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use roundonce::arith::Elements;
+use parquet::schema::types::ColumnDescPtr;
+use roundonce::arith::{Elements, Format};
 
-use super::columns::{Cells, Column, Names, Part, check};
+use super::columns::{COLUMNS, Cells, Column, Meaning, Part, check};
 use super::{OPERANDS, Options, invalid, text};
 use crate::block::{Block, Vector, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
-use crate::verify::{Known, Verifier};
+use crate::verify::Verifier;
 
 pub(super) fn read_file(file: File, options: &Options, verifier: &mut Verifier<'_>) -> io::Result<()> {
     read(file, options, verifier).map_err(invalid)
@@ -47,26 +49,20 @@ fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Ver
                 return Err(format!("{name}: a nested column, expected a flat one"));
             }
             let reader = group.get_column_reader(at).map_err(text)?;
-            Ok(Some(Open { name: name.to_owned(), reader, optional: column.max_def_level() > 0 }))
+            Ok(Some(Open { name: name.to_owned(), reader, column }))
         };
-        let mut instruction = open("instruction")?;
-        let mut operands = [open("a")?, open("b")?, open("c")?];
-        let (mut result, mut flags) = (open("d")?.ok_or("there is no column `d`")?, open("flags")?);
+        let mut opened = [const { None }; COLUMNS.len()];
+        for (opened, name) in opened.iter_mut().zip(COLUMNS) {
+            *opened = open(name)?;
+        }
         let mut left = group.metadata().num_rows().max(0) as u64;
         while left > 0 {
             let count = left.min(Block::capacity(1) as u64) as usize;
-            let names = match &mut instruction {
-                Some(open) => open.names(count, verifier)?,
-                None => {
-                    let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-                    Names::All(Known::Scalar(verifier.index_or_add(tested)))
-                }
-            };
-            let column = |open: &mut Option<Open>| open.as_mut().map(|open| open.column(count)).transpose();
-            let [a, b, c] = &mut operands;
-            let operands = [column(a)?, column(b)?, column(c)?];
-            let flags = column(&mut flags)?;
-            Part { first: done + 1, count, names, operands, result: result.column(count)?, flags }.judge(verifier);
+            let mut columns = [const { None }; COLUMNS.len()];
+            for (column, opened) in columns.iter_mut().zip(&mut opened) {
+                *column = opened.as_mut().map(|opened| opened.next(count)).transpose()?;
+            }
+            Part { first: done + 1, count, columns }.judge(options, verifier);
             left -= count as u64;
             done += count as u64;
             verifier.progress(done, Some(total));
@@ -79,7 +75,7 @@ fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Ver
 struct Open {
     name: String,
     reader: ColumnReader,
-    optional: bool,
+    column: ColumnDescPtr,
 }
 
 /// The values that are there, and which rows have one.
@@ -87,57 +83,44 @@ type Values<T> = (Vec<T>, Option<Vec<bool>>);
 
 impl Open {
     /// The next values.
-    fn column(&mut self, count: usize) -> Result<Column, String> {
-        let optional = self.optional;
-        let cells = match &mut self.reader {
+    fn next(&mut self, count: usize) -> Result<Column, String> {
+        let optional = self.column.max_def_level() > 0;
+        let logical = self.column.logical_type_ref();
+        let is_unsigned = matches!(logical, Some(LogicalType::Integer(integer)) if !integer.is_signed);
+        // 64 bits are all that a value can have: their sign is one of them.
+        let of_32 = if is_unsigned { Meaning::Unsigned } else { Meaning::Signed(32) };
+        let of_16 =
+            if logical == Some(&LogicalType::Float16) { Meaning::Float(Format::F16) } else { Meaning::Opaque(16) };
+        let (f32s, f64s) = (Meaning::Float(Format::F32), Meaning::Float(Format::F64));
+        let narrow = |bits, meaning| Cells::Integers(Elements::U32(bits), meaning);
+        let wide = |bits, meaning| Cells::Integers(Elements::U64(bits), meaning);
+        let column = match &mut self.reader {
             ColumnReader::Int32ColumnReader(reader) => next(reader, count, optional)
-                .map(|values| expanded(values, |bits| *bits as u32, |bits| Cells::Integers(Elements::U32(bits)))),
+                .map(|values| expanded(values, |bits| *bits as u32, |bits| narrow(bits, of_32))),
             ColumnReader::Int64ColumnReader(reader) => next(reader, count, optional)
-                .map(|values| expanded(values, |bits| *bits as u64, |bits| Cells::Integers(Elements::U64(bits)))),
+                .map(|values| expanded(values, |bits| *bits as u64, |bits| wide(bits, Meaning::Unsigned))),
             ColumnReader::FloatColumnReader(reader) => next(reader, count, optional)
-                .map(|values| expanded(values, |value| value.to_bits(), |bits| Cells::Integers(Elements::U32(bits)))),
+                .map(|values| expanded(values, |value| value.to_bits(), |bits| narrow(bits, f32s))),
             ColumnReader::DoubleColumnReader(reader) => next(reader, count, optional)
-                .map(|values| expanded(values, |value| value.to_bits(), |bits| Cells::Integers(Elements::U64(bits)))),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => half(reader, count, optional),
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                let string = |bytes: &ByteArray| String::from_utf8_lossy(bytes.as_bytes()).into_owned();
-                next(reader, count, optional).map(|values| expanded(values, string, Cells::Hex))
-            }
+                .map(|values| expanded(values, |value| value.to_bits(), |bits| wide(bits, f64s))),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => half(reader, count, optional, of_16),
+            ColumnReader::ByteArrayColumnReader(reader) => next(reader, count, optional).map(texts),
             _ => Err("its type is not supported: expected integers, floats or strings".to_owned()),
         };
-        cells.map_err(|problem| format!("{}: {problem}", self.name))
+        column.map_err(|problem| format!("{}: {problem}", self.name))
     }
+}
 
-    /// The instructions of the next rows.
-    fn names(&mut self, count: usize, verifier: &mut Verifier<'_>) -> Result<Names, String> {
-        let ColumnReader::ByteArrayColumnReader(reader) = &mut self.reader else {
-            return Err("instruction: expected strings".to_owned());
-        };
-        let (values, present) = next(reader, count, self.optional).map_err(|error| format!("instruction: {error}"))?;
-        let tested = |bytes: &ByteArray, verifier: &mut Verifier<'_>| match bytes.as_utf8() {
-            Ok(spelling) => verifier.index_of(spelling),
-            Err(_) => Err("instruction: it is not UTF-8".to_owned()),
-        };
-        // Values of a dictionary share their bytes: one look tells most of them alike.
-        let same =
-            |a: &ByteArray, b: &ByteArray| (a.data().as_ptr() == b.data().as_ptr() && a.len() == b.len()) || a == b;
-        if let (Some(first), None) = (values.first(), &present)
-            && values.iter().all(|name| same(first, name))
-            && let Ok(index) = tested(first, verifier)
-        {
-            return Ok(Names::All(index));
+/// Strings; one where all are the same.
+fn texts(values: Values<ByteArray>) -> Column {
+    let string = |bytes: &ByteArray| String::from_utf8_lossy(bytes.as_bytes()).into_owned();
+    // Values of a dictionary share their bytes: one look tells most of them alike.
+    let same = |a: &ByteArray, b: &ByteArray| (a.data().as_ptr() == b.data().as_ptr() && a.len() == b.len()) || a == b;
+    match values.0.first() {
+        Some(first) if values.1.is_none() && values.0.iter().all(|text| same(first, text)) => {
+            Column { cells: Cells::Text(string(first)), present: None }
         }
-        let mut values = values.iter();
-        let mut each = Vec::with_capacity(count);
-        for row in 0..count {
-            let there = present.as_ref().is_none_or(|present| present[row]);
-            let name = if there { values.next() } else { None };
-            each.push(match name {
-                Some(name) => tested(name, verifier),
-                None => Err("instruction: nothing is there".to_owned()),
-            });
-        }
-        Ok(Names::Each(each))
+        _ => expanded(values, string, Cells::Texts),
     }
 }
 
@@ -178,7 +161,12 @@ fn expanded<V, T: Default + Clone>(
 }
 
 /// Half floats: two bytes each.
-fn half(reader: &mut ColumnReaderImpl<FixedLenByteArrayType>, count: usize, optional: bool) -> Result<Column, String> {
+fn half(
+    reader: &mut ColumnReaderImpl<FixedLenByteArrayType>,
+    count: usize,
+    optional: bool,
+    meaning: Meaning,
+) -> Result<Column, String> {
     let (values, present) = next(reader, count, optional)?;
     if let Some(other) = values.iter().find(|value| value.len() != 2) {
         return Err(format!("values of {} bytes: expected half floats of 2", other.len()));
@@ -186,7 +174,7 @@ fn half(reader: &mut ColumnReaderImpl<FixedLenByteArrayType>, count: usize, opti
     let bits = |value: &parquet::data_type::FixedLenByteArray| {
         value.as_bytes().iter().rev().fold(0, |bits: u16, byte| bits << 8 | u16::from(*byte))
     };
-    Ok(expanded((values, present), bits, |bits| Cells::Integers(Elements::U16(bits))))
+    Ok(expanded((values, present), bits, |bits| Cells::Integers(Elements::U16(bits), meaning)))
 }
 
 /// Rows of a group: some megabytes a column.

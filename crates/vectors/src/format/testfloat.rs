@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Write};
 use roundonce::Value;
 use roundonce::isa::parse_testfloat;
 
-use super::{Bits, Options, refused};
+use super::{Bits, Options, refused, without_mark};
 use crate::block::Vector;
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
@@ -130,8 +130,8 @@ pub fn run(
     let arity = tested.arity();
     for (row, line) in (1..).zip(input.split(b'\n')) {
         let line = line?;
-        let words: Result<Vec<&str>, _> =
-            std::str::from_utf8(&line).map(|line| line.split_ascii_whitespace().collect());
+        let line = if row == 1 { without_mark(&line) } else { &line };
+        let words: Result<Vec<&str>, _> = std::str::from_utf8(line).map(|line| line.split_ascii_whitespace().collect());
         let words = words.unwrap_or_default();
         if words.is_empty() && line.trim_ascii().is_empty() {
             continue;
