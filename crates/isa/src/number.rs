@@ -154,6 +154,10 @@ fn parse_hexadecimal(text: &str) -> Option<ExactNumber> {
     Some(exact_number(&integer, exponent - 4 * behind, false))
 }
 
+/// Every number halfway between two of f64, the widest format, has fewer digits: of more it only matters whether one is
+/// not 0.
+const SIGNIFICANT_DIGITS: usize = 800;
+
 fn parse_decimal(text: &str) -> Option<ExactNumber> {
     let (digits, exponent) = split_exponent(text, ['e', 'E'])?;
     let (digits, behind) = split_point(digits, 10)?;
@@ -168,16 +172,19 @@ fn parse_decimal(text: &str) -> Option<ExactNumber> {
     if magnitude.abs() > 4000 {
         return Some(if magnitude > 0 { HUGE } else { MINUTE });
     }
-    let integer = BigUint::parse_bytes(significant.as_bytes(), 10)?;
+    // The last significant digit is not 0, so that what is cut off is not either.
+    let (kept, cut) = significant.split_at(significant.len().min(SIGNIFICANT_DIGITS));
+    let (power, is_cut) = (power + cut.len() as i64, !cut.is_empty());
+    let integer = BigUint::parse_bytes(kept.as_bytes(), 10)?;
     let ten = BigUint::from(10u32);
     if power >= 0 {
-        return Some(exact_number(&(integer * ten.pow(power as u32)), 0, false));
+        return Some(exact_number(&(integer * ten.pow(power as u32)), 0, is_cut));
     }
     let divisor = ten.pow(power.unsigned_abs() as u32);
     let shift = (divisor.bits() + 126).saturating_sub(integer.bits());
     let scaled = integer << shift;
     let quotient = &scaled / &divisor;
-    let sticky = &quotient * &divisor != scaled;
+    let sticky = is_cut || &quotient * &divisor != scaled;
     Some(exact_number(&quotient, -(shift as i64), sticky))
 }
 

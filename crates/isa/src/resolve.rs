@@ -81,30 +81,52 @@ impl<M> Table<M> {
 
     fn nearest(&self, spelling: &str) -> Option<&str> {
         let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spelled).map(|(text, _)| text).collect());
-        nearest(spelling, all.iter().map(String::as_str), usize::MAX)
+        nearest(spelling, all.iter().map(String::as_str), 1 + spelling.len() / 4)
     }
 }
 
 /// The text with the smallest edit distance, two letters swapped being one edit and capitals none; of several first those
-/// with the same first letter. `None` if the distance is more than `edits`, or if the word is far longer than any text.
+/// with the same first letter. `None` if the distance is more than `edits`.
 ///
 /// ```
 /// let known = ["DFMA", "FFMA", "FADD"];
 /// assert_eq!(roundonce_isa::nearest("fma", known.into_iter(), 1), Some("FFMA"));
 /// assert_eq!(roundonce_isa::nearest("EXIT", known.into_iter(), 1), None);
 /// ```
-pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, edits: usize) -> Option<&'a str> {
-    let longest = known.clone().map(str::len).max()?;
-    if word.len() > 2 * longest {
-        return None;
-    }
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>, edits: usize) -> Option<&'a str> {
     let lower = word.to_lowercase();
-    let distance = |text: &str| {
-        let text = text.to_lowercase();
-        (strsim::osa_distance(&text, &lower), text.chars().next() != lower.chars().next())
-    };
-    let closest = known.map(|text| (distance(text), text)).min_by_key(|(distance, _)| *distance);
-    closest.filter(|((distance, _), _)| *distance <= edits).map(|(_, text)| text)
+    let mut closest: Option<((usize, bool), &str)> = None;
+    for text in known {
+        let enough = closest.map_or(edits, |((distance, _), _)| distance);
+        // Most texts are told apart without the distance, whose time is the product of both lengths.
+        if fewest_edits(&lower, text) > enough {
+            continue;
+        }
+        let text_lower = text.to_lowercase();
+        let distance = strsim::osa_distance(&text_lower, &lower);
+        let key = (distance, text_lower.chars().next() != lower.chars().next());
+        if distance <= edits && closest.is_none_or(|(closest, _)| key < closest) {
+            closest = Some((key, text));
+        }
+    }
+    closest.map(|(_, text)| text)
+}
+
+/// How many edits there are at least between a text and a word in small letters: one adds at most one letter and takes
+/// at most one away.
+fn fewest_edits(lower: &str, text: &str) -> usize {
+    if lower.len() > 4 * (text.len() + 1) {
+        // No letter has more than four bytes.
+        return lower.len() / 4 - text.len();
+    }
+    // Letters that share a place make it fewer, never more.
+    let mut more = [0_i64; 64];
+    let place = |letter: char| letter.to_ascii_lowercase() as usize % 64;
+    lower.chars().for_each(|letter| more[place(letter)] += 1);
+    text.chars().for_each(|letter| more[place(letter)] -= 1);
+    let (added, removed) =
+        more.iter().fold((0, 0), |(added, removed), &count| (added + count.max(0), removed - count.min(0)));
+    added.max(removed) as usize
 }
 
 impl Table {
