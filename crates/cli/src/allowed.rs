@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use roundonce::arith::Format as Lane;
-use roundonce::isa::parse_value;
+use roundonce::isa::parse_whole;
 use roundonce::spirv::{AllowedSet, FloatModes};
 use roundonce::{Instruction, Value};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub(crate) fn run(
 ) -> Ended {
     let sets = roundonce::allowed(spelling, instruction, operands)?;
     let lane = instruction.recipe.operation.format;
-    let saw = saw.map(|text| parse_value(lane, instruction.recipe.components, text)).transpose();
+    let saw = saw.map(|text| parse_whole(lane, instruction.recipe.components, text)).transpose();
     let saw = saw.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
     let seen = |index: usize| saw.as_ref().map(|saw| saw.value.components()[index]);
     let report = Report {

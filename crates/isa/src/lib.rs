@@ -32,4 +32,7 @@ pub use outline::{Declaration, Outline, Spelled, Token, TokenClass, Use};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use rule::Rule;
-pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_plain_hex, parse_testfloat, parse_value};
+pub use value::{
+    MAX_COMPONENTS, ParsedValue, Value, convert, missing_digits, parse_plain_hex, parse_testfloat, parse_value,
+    parse_whole,
+};

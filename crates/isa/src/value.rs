@@ -122,6 +122,42 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
     }
 }
 
+/// The same as a person writes it: hex bits have all their digits.
+///
+/// # Errors
+/// What was found and what was expected.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::parse_whole;
+/// assert!(parse_whole(Format::F32, 1, "0x0").is_ok());
+/// let error = parse_whole(Format::F32, 1, "0x3f80000").unwrap_err();
+/// assert_eq!(error, "`0x3f80000` has too few digits for 32 bits: write 0x03f80000 if it is that");
+/// ```
+pub fn parse_whole(format: Format, components: u32, text: &str) -> Result<ParsedValue, String> {
+    let width = format.width() * components;
+    if let Some(whole) = missing_digits(text, width) {
+        return Err(format!("`{text}` has too few digits for {width} bits: write {whole} if it is that"));
+    }
+    parse_value(format, components, text)
+}
+
+/// Of hex bits that have fewer digits than a float of so many bits, the same with all of them: one may be missing at either
+/// end. `0x0` is whole.
+///
+/// ```
+/// use roundonce_isa::missing_digits;
+/// assert_eq!(missing_digits("0x3f8", 32), Some("0x000003f8".to_owned()));
+/// assert_eq!((missing_digits("0x0", 32), missing_digits("0x1p3", 32)), (None, None));
+/// ```
+pub fn missing_digits(text: &str, width: u32) -> Option<String> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
+    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let count = width.div_ceil(4) as usize;
+    (is_hex && digits != "0" && digits.len() < count).then(|| format!("0x{digits:0>count$}"))
+}
+
 /// The bits of a number as TestFloat writes it: `-7F.400000` is a sign, the exponent field and the significand field. With
 /// decimal digits alone it may be a decimal too ([`parse_value`] takes it for one).
 ///

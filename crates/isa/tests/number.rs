@@ -1,7 +1,7 @@
 //! Text to bits and back, against the standard library's own parser (f32, f64) and by hand elsewhere.
 
 use roundonce_arith::Format;
-use roundonce_isa::{exact_decimal, hexadecimal, parse_number, parse_value, shortest_decimal};
+use roundonce_isa::{exact_decimal, hexadecimal, missing_digits, nearest, parse_number, parse_value, shortest_decimal};
 use roundonce_oracle::generate::SplitMix64;
 
 fn random_words(count: usize) -> impl Iterator<Item = u64> {
@@ -45,6 +45,71 @@ fn one_rounding_only() {
     assert_eq!(parse_number(Format::F16, "1.000488281250000000000000000001").unwrap().bits, 0x3c01);
     assert_eq!(parse_number(Format::BF16, "1.003906250000000000000000000001").unwrap().bits, 0x3f81);
     assert_eq!(parse_number(Format::F32, "0x1.000001000000000000000000001p0").unwrap().bits, 0x3f80_0001);
+}
+
+/// Halfway between numbers of f64, all 767 digits of it and more; then so many digits that a quadratic time is felt.
+#[test]
+fn digits_without_end() {
+    let random = random_words(400).map(|word| word & Format::F64.mask()).filter(|bits| !Format::F64.is_nan(*bits));
+    for bits in random.chain([0, 1, 2, 0x000f_ffff_ffff_ffff, 0x0010_0000_0000_0000, 0x7fef_ffff_ffff_fffe]) {
+        let magnitude = bits & !Format::F64.sign_mask();
+        if magnitude >= Format::F64.infinity() - 1 {
+            continue;
+        }
+        // The digits of 2 m + 1 in units of half the last place.
+        let wide = |bits: u64| exact_decimal(Format::F64, bits);
+        let halfway = midpoint(&wide(magnitude), &wide(magnitude + 1));
+        let even = magnitude + (magnitude & 1);
+        let zeros = "0".repeat(2000);
+        assert_eq!(parse_number(Format::F64, &halfway).unwrap().bits, even, "{halfway}");
+        let above = parse_number(Format::F64, &format!("{halfway}{zeros}1")).unwrap();
+        assert_eq!((above.bits, above.exact), (magnitude + 1, false), "{halfway}…1");
+        let as_much = parse_number(Format::F64, &format!("{halfway}{zeros}")).unwrap();
+        assert_eq!((as_much.bits, as_much.exact), (even, false), "{halfway}…0");
+    }
+    let start = std::time::Instant::now();
+    let third = parse_number(Format::F32, &format!("0.{}", "3".repeat(10_000_000))).unwrap();
+    assert_eq!(third.bits, 0x3eaa_aaab);
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+/// Half the sum of two decimals without an exponent, with a point.
+fn midpoint(one: &str, other: &str) -> String {
+    use num_bigint::BigUint;
+    let behind = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let places = behind(one).max(behind(other));
+    let scaled = |text: &str| -> BigUint {
+        let zeros = "0".repeat(places - behind(text));
+        format!("{}{zeros}", text.replace('.', "")).parse().unwrap()
+    };
+    // A half in one more place.
+    let digits = format!("{:0>width$}", ((scaled(one) + scaled(other)) * 5u32).to_string(), width = places + 2);
+    let (whole, fraction) = digits.split_at(digits.len() - places - 1);
+    format!("{whole}.{fraction}")
+}
+
+#[test]
+fn a_word_that_is_near_none() {
+    let known = ["FFMA", "fma.rn.f32", "mad.f32", "add.f32"];
+    let near = |word: &str| nearest(word, known.into_iter(), 1 + word.len() / 4);
+    assert_eq!(
+        [near("ffam"), near("fmma.rn.f32"), near("mad.f32x2")],
+        [Some("FFMA"), Some("fma.rn.f32"), Some("mad.f32")]
+    );
+    assert_eq!([near("0x00001387"), near("#"), near("//"), near("bogus"), near("")], [None; 5]);
+    let long = "fma.rn.f32".repeat(1_000_000);
+    assert_eq!([near(&long), near(&"é".repeat(1000))], [None; 2]);
+}
+
+#[test]
+fn vectors_wider_than_64_bits_have_all_their_digits_too() {
+    let whole = format!("0x{}3f80000040000000", "0".repeat(48));
+    assert_eq!(missing_digits("0x3f80000040000000", 256), Some(whole.clone()));
+    assert_eq!(missing_digits("0x13f80000040000000", 128), Some(format!("0x{}13f80000040000000", "0".repeat(15))));
+    assert_eq!(
+        (missing_digits(&whole, 256), missing_digits("0x1p3", 256), missing_digits("0x", 32)),
+        (None, None, None)
+    );
 }
 
 #[test]

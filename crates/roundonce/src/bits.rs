@@ -1,7 +1,7 @@
 //! Bits written as text.
 
 use roundonce_arith::Format;
-use roundonce_isa::{ParsedValue, parse_value};
+use roundonce_isa::parse_whole;
 
 /// Why a text is not so many bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,34 +29,16 @@ pub(crate) fn parse_bits(text: &str, width: u32) -> Result<u64, NotBits> {
     }
 }
 
-/// Of hex bits that have fewer digits than a float of so many bits, the same with all of them: one may be missing at either
-/// end. `0x0` is whole.
-pub(crate) fn missing_digits(text: &str, width: u32) -> Option<String> {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
-    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let count = width.div_ceil(4) as usize;
-    (is_hex && digits != "0" && digits.len() < count).then(|| format!("0x{digits:0>count$}"))
-}
-
-/// A float as a person writes it, rounded once if its format does not hold it.
-pub(crate) fn parse_float(format: Format, text: &str) -> Result<ParsedValue, String> {
-    if let Some(whole) = missing_digits(text, format.width()) {
-        return Err(format!("`{text}` has too few digits for {} bits: write {whole} if it is that", format.width()));
-    }
-    parse_value(format, 1, text)
-}
-
-/// The bits of [`parse_float`].
+/// The bits of a float as a person writes it, rounded once if its format does not hold it.
 pub(crate) fn read_float(format: Format, text: &str) -> Result<u64, String> {
-    parse_float(format, text).map(|parsed| parsed.value.components()[0])
+    parse_whole(format, 1, text).map(|parsed| parsed.value.components()[0])
 }
 
 #[cfg(test)]
 mod tests {
     use roundonce_arith::Format;
 
-    use super::{NotBits, missing_digits, parse_bits, read_float};
+    use super::{NotBits, parse_bits, read_float};
 
     #[test]
     fn the_bits_of_a_float_have_all_their_digits() {
@@ -65,17 +47,6 @@ mod tests {
         assert!(read("0x3f8").unwrap_err().contains("write 0x000003f8"));
         assert!(read("-0X3f8").unwrap_err().contains("write 0x000003f8"));
         assert!(read("0x3f8000000").is_err());
-    }
-
-    #[test]
-    fn vectors_wider_than_64_bits_have_all_their_digits_too() {
-        let whole = format!("0x{}3f80000040000000", "0".repeat(48));
-        assert_eq!(missing_digits("0x3f80000040000000", 256), Some(whole.clone()));
-        assert_eq!(missing_digits("0x13f80000040000000", 128), Some(format!("0x{}13f80000040000000", "0".repeat(15))));
-        assert_eq!(
-            (missing_digits(&whole, 256), missing_digits("0x1p3", 256), missing_digits("0x", 32)),
-            (None, None, None)
-        );
     }
 
     #[test]

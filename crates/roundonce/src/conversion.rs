@@ -1,12 +1,12 @@
 //! Conversions from and to formats of eight bits and fewer, and with random bits: PTX `cvt`, evaluated and explained.
 
 use roundonce_arith::{ConversionRounding, Element, Format, PackedConversion, Profile};
-use roundonce_isa::{Finding, Form, Table, hex_bits, shortest_decimal, split_spelling};
+use roundonce_isa::{Finding, Form, Table, hex_bits, parse_whole, shortest_decimal, split_spelling};
 use roundonce_ptx::conversions::{self, FORMS, NOT_RUN, packed_conversion};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
-use crate::bits::{NotBits, parse_bits, parse_float};
+use crate::bits::{NotBits, parse_bits};
 use crate::{NOT_COMPUTED, Target, fault};
 
 static TABLE: Table<()> = Table::new(&[FORMS, NOT_RUN]);
@@ -118,7 +118,7 @@ impl Conversion {
     pub fn operand(&self, index: usize, text: &str) -> Result<(u64, bool), Finding> {
         let (name, ty) = (self.names()[index], self.operand_types()[index]);
         let read = match ty.values {
-            Some((Element::Float(format), 1)) => parse_float(format, text)
+            Some((Element::Float(format), 1)) => parse_whole(format, 1, text)
                 .map(|parsed| (parsed.value.components().first().copied().unwrap_or(0), parsed.exact)),
             _ => packed_bits(text, ty.bits).map(|bits| (bits, true)),
         };

@@ -36,7 +36,9 @@ pub use roundonce_why::{self as why, Explained};
 pub use roundonce_why_kernel as why_kernel;
 pub use sides::{SideProblem, sides};
 
-use roundonce_isa::{Language, Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
+use roundonce_isa::{
+    Language, Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, missing_digits, parse_value, split_spelling,
+};
 
 /// Every language's rows.
 pub static TABLES: [&[Form]; 4] = [ptx::forms::FORMS, sass::forms::FORMS, sass::modern::FORMS, spirv::forms::FORMS];
@@ -198,7 +200,7 @@ pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<Pa
     let recipe = &instruction.recipe;
     let format = recipe.operation.operand_format(index);
     let width = format.width() * recipe.components;
-    if let Some(whole) = bits::missing_digits(text, width) {
+    if let Some(whole) = missing_digits(text, width) {
         let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
         return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
     }

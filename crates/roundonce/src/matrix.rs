@@ -16,14 +16,13 @@ use roundonce_arith::{
     AddendCut, Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, TuringBlock, Vectors, ZeroExponent, ZeroSum,
 };
 use roundonce_ir::{Kernel, Op};
-use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow};
+use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_whole};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal, matrix_gates};
 pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
 use roundonce_why_kernel::Machine;
 
-use crate::bits::parse_float;
 use crate::{NOT_COMPUTED, Target, fault, spelled_target};
 
 /// A matrix multiply-add on a target.
@@ -212,7 +211,7 @@ fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, boo
 }
 
 fn value(format: Format, text: &str) -> Result<(u64, bool), String> {
-    let parsed = parse_float(format, text)?;
+    let parsed = parse_whole(format, 1, text)?;
     Ok((parsed.value.components()[0], parsed.exact))
 }
 

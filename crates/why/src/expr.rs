@@ -3,7 +3,7 @@
 use roundonce_arith::Format;
 use roundonce_deviate::Typed;
 use roundonce_functions::Function;
-use roundonce_isa::{parse_number, parse_testfloat, parse_value};
+use roundonce_isa::{parse_number, parse_testfloat, parse_whole};
 
 use crate::call::Call;
 use crate::literals::is_untyped;
@@ -49,10 +49,12 @@ pub struct ExprError {
 /// use roundonce_arith::Format;
 /// let (value, exact) = roundonce_why::parse_typed("1.5h").unwrap();
 /// assert_eq!((value.format, value.bits, exact), (Format::F16, 0x3e00, true));
+/// // A digit is missing at either end.
+/// assert!(roundonce_why::parse_typed("0x3f80000:f32").unwrap_err().contains("write 0x03f80000"));
 /// ```
 pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
     let of = |format, text: &str| {
-        parse_value(format, 1, text).map(|parsed| (Typed { format, bits: parsed.value.components()[0] }, parsed.exact))
+        parse_whole(format, 1, text).map(|parsed| (Typed { format, bits: parsed.value.components()[0] }, parsed.exact))
     };
     if let Some((value, name)) = text.rsplit_once(':') {
         let named = Format::NAMED.iter().find(|(known, _)| *known == name);
