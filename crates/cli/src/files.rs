@@ -1,5 +1,6 @@
 //! Files in and out.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -119,6 +120,19 @@ pub(crate) fn check_extension(option: &str, path: &Path, extension: &str) -> Res
     if is_other && path.metadata().map_or(true, |found| found.is_file()) {
         let message = format!("{option} {}: expected a file name that ends in .{extension}", path.display());
         return Err(Failure::Input(message));
+    }
+    Ok(())
+}
+
+/// That no two outputs go to one file, where the later one would replace the other. Pipes and devices take several.
+pub(crate) fn check_outputs<'p>(option: &str, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {
+    let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
+    let mut seen = BTreeSet::new();
+    for path in paths.into_iter().filter(is_file) {
+        if !seen.insert(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())) {
+            let path = path.display();
+            return Err(Failure::Input(format!("{option}: two outputs go to {path}: expected a file for each")));
+        }
     }
     Ok(())
 }

@@ -231,7 +231,9 @@ fn outputs(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Arg
         files::check_extension("--out", path.path(), "npy")?;
         Ok((prepared.buffer("--out", name)?, path))
     };
-    arguments.out.iter().map(output).collect()
+    let outputs = arguments.out.iter().map(output).collect::<Result<Vec<_>, Failure>>()?;
+    files::check_outputs("--out", outputs.iter().map(|(_, path)| path.path()))?;
+    Ok(outputs)
 }
 
 /// What each buffer of `--expect` should hold.

@@ -66,6 +66,7 @@ fn outputs(lowered: &Lowered, arguments: &Arguments) -> Result<Vec<(usize, Argum
         })?;
         outputs.push((place, path));
     }
+    files::check_outputs("--out", outputs.iter().map(|(_, path)| path.path()))?;
     Ok(outputs)
 }
 
