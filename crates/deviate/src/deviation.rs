@@ -232,6 +232,8 @@ pub enum Products {
     /// Of a kernel: every product that only sums use, into each of them, as NVIDIA's assembler does. Of an expression:
     /// every sum that can takes a product, of two the first operand's, as compilers do (`docs/contraction.md`).
     All,
+    /// Of a kernel: the same, with those that are written to stay apart (`.rn`), as another build has it.
+    Apart,
 }
 
 /// The fused multiply-adds that are split.
@@ -306,6 +308,7 @@ impl Deviation {
             Deviation::Bf16Cut(Narrowing::EachOperation) => 44,
             Deviation::WideSum(_) => 46,
             Deviation::TiesAway(_) => 50,
+            Deviation::Contract(Products::Apart) => 51,
         }
     }
 

@@ -70,7 +70,9 @@ impl Deviation {
             | Deviation::Log1P
             | Deviation::MultipliedOut
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
+            // Both are another build's.
             Deviation::Split(_)
+            | Deviation::Contract(Products::Apart)
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::RootByReciprocal

@@ -65,6 +65,7 @@ impl Deviation {
         let in_kernel = matches!(scope, Scope::Kernel);
         match self {
             Deviation::Contract(Products::All) => "fuse-all",
+            Deviation::Contract(Products::Apart) => "fuse-apart",
             Deviation::Contract(Products::Lines { .. }) => "fuse",
             Deviation::Contract(Products::Written(_) | Products::Only(_)) => "fused",
             Deviation::WideEachOperation(_) | Deviation::X87(Narrowing::EachOperation) => "wide-each-operation",
@@ -196,6 +197,9 @@ impl Deviation {
             Deviation::MultipliedOut => "computes x * (y ± 1) as fma(x, y, ±x), which rounds once",
             Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
             Deviation::Contract(Products::All) => "fuses a product into every sum that has one, of two the first",
+            Deviation::Contract(Products::Apart) => {
+                "fuses also products and sums that are written to stay apart (.rn), as a build that contracts would"
+            }
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
             Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
             Deviation::Keep(_) => "keeps subnormals",

@@ -478,6 +478,13 @@ impl Kernel {
     pub fn place_name(&self, line: u32) -> String {
         place_name(self.addresses, line)
     }
+    /// The places of its additions of floats to memory whose order nothing fixes ([`Op::is_unordered_sum`]), in order.
+    pub fn unordered_sums(&self) -> Vec<u32> {
+        let instructions = self.blocks.iter().flat_map(|block| &block.instructions);
+        let sums = instructions.filter(|instruction| instruction.op.is_unordered_sum());
+        let lines: BTreeSet<u32> = sums.map(|sum| self.source_locs[sum.loc as usize].line).collect();
+        lines.into_iter().collect()
+    }
     /// A new register.
     pub fn register(&mut self, width: Width) -> Reg {
         self.registers.push(width);

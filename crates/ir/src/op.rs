@@ -533,6 +533,10 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it adds floats in memory atomically: threads come in an order that nothing fixes, and each may round otherwise.
+    pub const fn is_unordered_sum(&self) -> bool {
+        matches!(self, Op::Atomic { kind: AtomicKind::Float { .. }, .. })
+    }
     /// A kernel's own `trap`.
     pub fn trap() -> Op {
         Op::Trap { message: "the kernel trapped".to_owned(), is_asked_for: true }

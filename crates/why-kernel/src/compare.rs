@@ -6,12 +6,16 @@ use roundonce_ir::{Given, Kernel, Op, Param, Program, equal};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
+use crate::doubts::Doubts;
 use crate::first_difference::{FirstDifference, computation, has_operation, last_writer, trace};
 use crate::search::run;
 use roundonce_why::COLUMNS;
 use roundonce_why::diff::files::{Differences, Place, compare_arrays};
 use roundonce_why::{Column, Values};
 use roundonce_why::{Line, Role, wrap};
+
+/// What the two are called.
+const SIDES: [&str; 2] = ["the first", "the second"];
 
 /// Two launches on the same data.
 #[derive(Clone, Debug)]
@@ -49,9 +53,16 @@ pub struct KernelComparison {
     pub elements: usize,
     /// The buffers that differ.
     pub buffers: Vec<BufferDifferences>,
+    /// What the results of each here may not have of a GPU's; of no run none.
+    #[serde(skip_serializing_if = "are_empty")]
+    pub doubts: [Doubts; 2],
     /// The first instruction of each that the other does not carry out alike, of the thread that wrote the first element that differs.
     #[serde(rename = "parting", skip_serializing_if = "Option::is_none")]
     pub first_difference: Option<FirstDifference>,
+}
+
+fn are_empty(doubts: &[Doubts; 2]) -> bool {
+    doubts.iter().all(Doubts::is_empty)
 }
 
 /// Whether two kernels give the same results.
@@ -90,12 +101,7 @@ pub fn compare_kernels(
     let [one, other] = &pair.launches;
     let same_launch = (one.grid, one.block, one.dynamic_shared) == (other.grid, other.block, other.dynamic_shared);
     if same_launch && one.args == other.args && (pair.is_same_program() || pair.is_proved()) {
-        return Ok(KernelComparison {
-            equality: Equality::Proved,
-            elements: 0,
-            buffers: Vec::new(),
-            first_difference: None,
-        });
+        return Ok(KernelComparison::proved());
     }
     let mut report = |at: usize| {
         let launch = &pair.launches[at];
@@ -120,6 +126,7 @@ pub fn compare_kernels(
             .into_iter()
             .map(|(buffer, differences)| BufferDifferences { name: buffer.name.clone(), differences })
             .collect(),
+        doubts: [0, 1].map(|at| Doubts::of(&reports[at], pair.kernels[at])),
         first_difference,
     })
 }
@@ -258,6 +265,17 @@ impl SharedBuffer {
 }
 
 impl KernelComparison {
+    /// Of kernels that are proved to be equal.
+    pub fn proved() -> KernelComparison {
+        KernelComparison {
+            equality: Equality::Proved,
+            elements: 0,
+            buffers: Vec::new(),
+            doubts: Default::default(),
+            first_difference: None,
+        }
+    }
+
     /// The comparison for a reader.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -274,6 +292,11 @@ impl KernelComparison {
             }
             Equality::Different => {}
         }
+        for (which, doubts) in SIDES.into_iter().zip(&self.doubts) {
+            lines.extend(
+                doubts.notes().iter().flat_map(|note| wrap(Role::Plain, &format!("{which}: {note}"), 0, COLUMNS)),
+            );
+        }
         for buffer in &self.buffers {
             lines.push(Line::of(Role::Label, format!("buffer {}", buffer.name)));
             lines.extend(buffer.differences.lines());
@@ -286,7 +309,7 @@ impl KernelComparison {
                 0,
                 COLUMNS,
             ));
-            difference.lines(["the first", "the second"], &mut lines);
+            difference.lines(SIDES, &mut lines);
         }
         lines
     }

@@ -2,13 +2,14 @@
 //!
 //! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was observed),
 //! `first_difference.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on
-//! the same data), `baseline.rs` (a run and an earlier one).
+//! the same data), `baseline.rs` (a run and an earlier one), `doubts.rs` (what a GPU need not give alike).
 //!
 //! What this is not: a search through approximations. What hardware approximates is correctly rounded here; a kernel
 //! that uses such instructions is reported with that as a reason for doubt.
 
 mod baseline;
 mod compare;
+mod doubts;
 mod first_difference;
 mod policy;
 mod results;
@@ -16,18 +17,19 @@ mod search;
 mod text;
 mod verdict;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::slice;
 
 use roundonce_arith::Format;
 use roundonce_deviate::{Allowed, Plausibility};
 use roundonce_exec::{Launch, RunError};
-use roundonce_ir::{AtomicKind, Kernel, Op};
+use roundonce_ir::Kernel;
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub use baseline::{Baseline, BaselineComparison, BufferDigest, Divergent, InstructionDigest};
 pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
+pub use doubts::Doubts;
 use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
 pub use policy::{DeviationText, Freedom, Machine};
@@ -151,14 +153,9 @@ pub struct KernelAnswer {
     pub left_out: usize,
     /// What each observation comes from.
     pub seen: Vec<ObservedRun>,
-    /// Instructions that hardware approximates, and how often they ran: their results here are correctly rounded ones.
-    pub not_exact: BTreeMap<String, u64>,
-    /// Lines of float additions to memory, in an order that nothing fixes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unordered: Vec<u32>,
-    /// Whether lines are addresses, as in machine code.
-    #[serde(skip)]
-    pub addresses: bool,
+    /// What the results here may not have of a GPU's.
+    #[serde(flatten)]
+    pub doubts: Doubts,
     /// What to do so that both sides agree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
@@ -276,27 +273,17 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
             experiment.toolchain.as_ref().map_or(experiment.freedom.toolchains, slice::from_ref),
         ),
         kernel: kernel.name.clone(),
-        policies: search.tried.len() + search.screened,
+        policies: search.tried.len() + search.screened.len(),
         left_out: search.left_out,
         seen,
-        not_exact: search.not_exact.clone(),
-        unordered: unordered(kernel),
-        addresses: kernel.addresses,
+        doubts: search.doubts.clone(),
     })
-}
-
-/// The lines of float sums whose order nothing fixes.
-fn unordered(kernel: &Kernel) -> Vec<u32> {
-    let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
-    let sums = instructions.filter(|it| matches!(it.op, Op::Atomic { kind: AtomicKind::Float { .. }, .. }));
-    let lines: BTreeSet<u32> = sums.map(|it| kernel.source_locs[it.loc as usize].line).collect();
-    lines.into_iter().collect()
 }
 
 fn explained(experiment: &Experiment<'_>, search: &Search<'_>, results: &mut Results<'_>, at: usize) -> ObservedRun {
     let observation = &experiment.observations[at];
     let Explanations { best: found, less_plausible, also_possible } = search.explanations(at);
-    let evidence = if found.is_empty() { 0.0 } else { search.evidence(at) };
+    let evidence = found.first().map_or(0.0, |policy| search.evidence(at, policy));
     let policy = |tried: &Tried| PolicyText::of(search, tried, tried.scores.get(at).map_or(0, |score| score.nans));
     let best = found.first().copied().unwrap_or_else(|| search.best(at));
     let nearest = best.scores.get(at).and_then(|score| {
@@ -364,6 +351,6 @@ impl PolicyText {
         let deviations: Vec<DeviationText> = tried.set.iter().map(|&at| search.rewrites[at].text()).collect();
         let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.sentence.clone()).collect();
         let sentence = if clauses.is_empty() { "runs the kernel as written".to_owned() } else { clauses.join(" and ") };
-        PolicyText { deviations, sentence, plausibility: search.plausibility(tried), nan_bits }
+        PolicyText { deviations, sentence, plausibility: search.plausibility(&tried.set), nan_bits }
     }
 }

@@ -80,7 +80,7 @@ impl Freedom {
 /// A deviation as a reader sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DeviationText {
-    /// `fuse-all`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
+    /// `fuse-all`, `fuse-apart`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
     /// `no-zero-dominance`, `round-unmodified`, `round-all`, `machine`.
     pub kind: &'static str,
     /// The lines that it is about, where it is not about all: of a fusion the product's and the sum's.
@@ -154,6 +154,10 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
     if products.len() > 1 {
         all.push(everywhere(Deviation::Contract(Products::All)));
     }
+    let of_another_build = candidates(&opened(kernel)).iter().filter(|candidate| candidate.fuses).count();
+    if of_another_build > products.iter().filter(|candidate| candidate.fuses).count() {
+        all.push(everywhere(Deviation::Contract(Products::Apart)));
+    }
     all.extend(products.iter().take(MAX_SINGLE).map(of_product));
     all.extend(freedom.machines.iter().map(|Machine { name, dots }| {
         let deviation = Deviation::Machine(name.clone());
@@ -166,6 +170,18 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
     all.sort_by_key(|rewrite| rewrite.plausibility);
     let left_out = products.len().saturating_sub(MAX_SINGLE) + fmas.len().saturating_sub(MAX_SINGLE);
     (all, left_out)
+}
+
+/// The kernel as a build has it that lets every product and sum that is rounded to nearest be fused.
+fn opened(kernel: &Kernel) -> Kernel {
+    let mut opened = kernel.clone();
+    for instruction in instructions(&mut opened) {
+        if let Op::Float { operation, contractible, .. } = &mut instruction.op {
+            *contractible |=
+                matches!(operation.op, ArithOp::Mul | ArithOp::Add) && operation.rounding == Rounding::NearestEven;
+        }
+    }
+    opened
 }
 
 impl Rewrite {
@@ -181,6 +197,9 @@ impl Rewrite {
             (Deviation::ZeroDominance, Deviation::NoZeroDominance) => true,
             (Deviation::NoZeroDominance, Deviation::ZeroDominance) => true,
             (Deviation::Machine(_), Deviation::Machine(_)) => true,
+            // It fuses what the others would.
+            (Deviation::Contract(Products::Apart), Deviation::Contract(_)) => true,
+            (Deviation::Contract(_), Deviation::Contract(Products::Apart)) => true,
             (one, another) => one.is_rounding() && another.is_rounding(),
         }
     }
@@ -237,6 +256,10 @@ pub(crate) fn rewritten(kernel: &Kernel, rewrites: &[&Rewrite], profile: &Profil
                         Arc::make_mut(multiply).dot = *dot;
                     }
                 }
+            }
+            (Deviation::Contract(Products::Apart), _) => {
+                rewritten = opened(&rewritten);
+                fusions.extend(candidates(&opened(kernel)).into_iter().filter(|candidate| candidate.fuses));
             }
             (Deviation::Contract(_), _) => {
                 fusions.extend(candidates(kernel).into_iter().filter(|candidate| candidate.fuses));

@@ -7,11 +7,11 @@ use roundonce_deviate::Plausibility;
 use roundonce_deviate::cover::minimal;
 use roundonce_exec::{Buffer, Engine, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
-use roundonce_why::{FARTHEST, bits_of_evidence, chance_of_a_match, place};
+use roundonce_why::{FARTHEST, bits_after_choice, bits_of_evidence, chance_of_a_match, place};
 
 use crate::first_difference::last_writer;
 use crate::policy::{Rewrite, named_modes, rewrites, rewritten};
-use crate::{Experiment, Observation, ObservedBuffer, bits_of};
+use crate::{Doubts, Experiment, Observation, ObservedBuffer, bits_of};
 
 /// Pairs of rewrites that are looked at; each costs a run of one block at least.
 const MAX_SETS: usize = 4000;
@@ -80,12 +80,12 @@ pub(crate) struct Search<'a> {
     causes: Vec<usize>,
     /// Products and fmas that were not tried one by one.
     pub(crate) left_out: usize,
-    /// Approximate instructions of the kernel as written, and how often they ran.
-    pub(crate) not_exact: BTreeMap<String, u64>,
+    /// Those of the kernel as written.
+    pub(crate) doubts: Doubts,
     /// The kernel as written first.
     pub(crate) tried: Vec<Tried>,
-    /// Programs that a screen has rejected.
-    pub(crate) screened: usize,
+    /// Sets that a screen has rejected.
+    pub(crate) screened: Vec<Vec<usize>>,
     screens: Vec<Screen>,
     progress: &'a mut dyn FnMut(u64),
 }
@@ -105,9 +105,9 @@ impl<'a> Search<'a> {
             (0..rewrites.len()).filter(|&at| allow.is_cause(slice::from_ref(&rewrites[at].deviation))).collect();
         let scores = experiment.observations.iter().map(|observation| observation.score(&report)).collect();
         let tried = vec![Tried { set: Vec::new(), kernel: kernel.clone(), scores }];
-        let not_exact = report.approximations;
-        let (screens, screened) = (Vec::new(), 0);
-        Ok(Search { experiment, kernel, rewrites, causes, left_out, not_exact, tried, screened, screens, progress })
+        let doubts = Doubts::of(&report, kernel);
+        let (screens, screened) = (Vec::new(), Vec::new());
+        Ok(Search { experiment, kernel, rewrites, causes, left_out, doubts, tried, screened, screens, progress })
     }
 
     /// Tries what is done to the whole kernel, one rewrite and two, then every rewrite and pair, then more of them at a
@@ -162,9 +162,13 @@ impl<'a> Search<'a> {
     }
 
     /// How plausible a policy is.
-    pub(crate) fn plausibility(&self, tried: &Tried) -> Plausibility {
-        let classes = tried.set.iter().map(|&at| self.rewrites[at].plausibility);
-        classes.max().unwrap_or(Plausibility::Uniform)
+    pub(crate) fn plausibility(&self, set: &[usize]) -> Plausibility {
+        set.iter().map(|&at| self.rewrites[at].plausibility).max().unwrap_or(Plausibility::Uniform)
+    }
+
+    /// The order in which policies are preferred: the more plausible class, in it the simpler.
+    fn preference(&self, set: &[usize]) -> (Plausibility, usize) {
+        (self.plausibility(set), set.len())
     }
 
     fn pairs(&self, rewrites: &[usize]) -> Vec<Vec<usize>> {
@@ -237,12 +241,12 @@ impl<'a> Search<'a> {
         let explains = |tried: &&Tried| tried.explains(observation);
         let (mut found, mut possible): (Vec<&Tried>, Vec<&Tried>) =
             self.tried.iter().filter(explains).partition(|tried| self.is_cause(tried));
-        let key = |tried: &&Tried| (self.plausibility(tried), tried.set.len(), tried.set.clone());
+        let key = |tried: &&Tried| (self.preference(&tried.set), tried.set.clone());
         found.sort_by_key(key);
         possible.sort_by_key(key);
-        let first = found.first().map(|tried| self.plausibility(tried));
+        let first = found.first().map(|tried| self.plausibility(&tried.set));
         let (best, others): (Vec<&Tried>, Vec<&Tried>) =
-            found.into_iter().partition(|tried| Some(self.plausibility(tried)) == first);
+            found.into_iter().partition(|tried| Some(self.plausibility(&tried.set)) == first);
         let is_part = |simpler: &&Tried, other: &&Tried| simpler.set.iter().all(|rewrite| other.set.contains(rewrite));
         let is_new = |other: &&Tried| !best.iter().any(|simpler| is_part(simpler, other));
         let less_plausible = others.into_iter().find(is_new);
@@ -250,14 +254,18 @@ impl<'a> Search<'a> {
         Explanations { best: minimal(best, is_part), less_plausible, also_possible }
     }
 
-    /// Of so many elements that a policy is compared on, bits of evidence for one that gives all.
-    pub(crate) fn evidence(&self, observation: usize) -> f64 {
+    /// Bits of evidence for a policy that gives all elements of an observation. It is chosen among all that were tried and are
+    /// not preferred less.
+    pub(crate) fn evidence(&self, observation: usize, policy: &Tried) -> f64 {
         let arrays = &self.experiment.observations[observation].arrays;
         let elements: usize = arrays.iter().map(ObservedBuffer::len).sum();
         let moved = self.tried.iter().filter_map(|tried| tried.scores.get(observation)).map(|score| score.moved);
         let chance = chance_of_a_match(moved.max().unwrap_or(0), elements);
         let distinct: usize = arrays.iter().map(ObservedBuffer::distinct).sum();
-        bits_of_evidence(distinct, distinct.max(1), chance)
+        let last = self.preference(&policy.set);
+        let sets = self.tried.iter().map(|tried| &tried.set).chain(&self.screened);
+        let among = sets.filter(|set| self.preference(set) <= last).count();
+        bits_after_choice(bits_of_evidence(distinct, distinct.max(1), chance), among)
     }
 
     fn kernel_of(&self, set: &[usize]) -> Option<Kernel> {
@@ -290,7 +298,7 @@ impl<'a> Search<'a> {
         if passes {
             self.keep(set, kernel);
         } else {
-            self.screened += 1;
+            self.screened.push(set);
             (self.progress)(1);
         }
     }

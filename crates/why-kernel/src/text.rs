@@ -3,7 +3,6 @@
 use crate::{
     Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
 };
-use roundonce_ir::place_name;
 use roundonce_isa::{counted, grouped};
 use roundonce_why::{COLUMNS, Line, Outcome, Role, advice_lines, evidence_text, wrap};
 
@@ -37,35 +36,11 @@ impl KernelAnswer {
             seen.lines(&mut lines);
         }
         advice_lines(&self.advice, &mut lines);
-        if !self.explained() || self.seen.iter().any(|seen| seen.outcome == Outcome::Ambiguous) {
-            self.doubts(&mut lines);
+        for note in self.doubts.notes() {
+            lines.push(Line::default());
+            lines.extend(wrap(Role::Plain, &note, 0, COLUMNS));
         }
         lines
-    }
-
-    fn doubts(&self, lines: &mut Vec<Line>) {
-        let mut doubts: Vec<String> = Vec::new();
-        if !self.not_exact.is_empty() {
-            let names: Vec<String> =
-                self.not_exact.iter().map(|(name, count)| format!("{name} × {}", grouped(*count))).collect();
-            doubts.push(format!(
-                "The kernel uses what hardware only approximates ({}): such results are correctly rounded here, and \
-                 a GPU's may be other ones.",
-                names.join(", ")
-            ));
-        }
-        if !self.unordered.is_empty() {
-            let at: Vec<String> = self.unordered.iter().map(|&line| place_name(self.addresses, line)).collect();
-            doubts.push(format!(
-                "It adds floats in memory atomically ({}): in which order is left to chance on a GPU; here it is \
-                 that of the threads.",
-                at.join(", ")
-            ));
-        }
-        for doubt in doubts {
-            lines.push(Line::default());
-            lines.extend(wrap(Role::Plain, &doubt, 0, COLUMNS));
-        }
     }
 }
 

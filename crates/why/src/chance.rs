@@ -118,6 +118,17 @@ pub fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
     all * (term(share, chance) + term(1.0 - share, 1.0 - chance))
 }
 
+/// The bits of evidence that are left where what explains most was chosen among so many: one of many matches by accident as
+/// often as they are many.
+///
+/// ```
+/// use roundonce_why::bits_after_choice;
+/// assert_eq!([bits_after_choice(15.0, 1), bits_after_choice(15.0, 256), bits_after_choice(5.0, 256)], [15.0, 7.0, 0.0]);
+/// ```
+pub fn bits_after_choice(bits: f64, among: usize) -> f64 {
+    (bits - (among.max(1) as f64).log2()).max(0.0)
+}
+
 /// Bits of evidence in words.
 pub fn evidence_text(bits: f64) -> String {
     match bits {

@@ -50,8 +50,8 @@ pub use bit_fields::{BitFields, FormatFields};
 pub use call::{Call, Relation};
 pub use cases::{CASES, Case};
 pub use chance::{
-    FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
-    is_beyond_accident,
+    FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_after_choice, bits_of_evidence, chance_of, chance_of_a_match,
+    evidence_text, is_beyond_accident,
 };
 pub use evaluation::{Evaluation, Step, first_difference};
 pub use evaluation_text::{Delivered, EvaluationText, StepText};

@@ -1,7 +1,7 @@
 //! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
 //! products with a sum that has a 1, multiplied out.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use roundonce_deviate::Deviation;
 use roundonce_functions::Function;
@@ -135,21 +135,26 @@ fn rewritten(expr: Expr, rule: Rule) -> (Expr, bool) {
     }
 }
 
-/// The expression computed in every other way, with what each does.
+/// The expression computed in every other way, with what each does: of ways that lead to the same expression the shortest.
 pub(crate) fn rewritings(expr: &Expr) -> Vec<(Vec<Deviation>, Expr)> {
     let mut all: Vec<(Vec<Deviation>, Expr)> = vec![(Vec::new(), expr.clone())];
-    let mut known: BTreeSet<String> = BTreeSet::from([expr.to_string()]);
+    // Places in the list.
+    let mut known: BTreeMap<String, usize> = BTreeMap::from([(expr.to_string(), 0)]);
     // A root in one step takes the quotient that it stands in, so that the order of the rules matters.
     for (deviation, rule) in RULES.into_iter().rev() {
-        let more: Vec<(Vec<Deviation>, Expr)> = all
-            .iter()
-            .filter_map(|(done, expr)| {
-                let (other, changed) = rewritten(expr.clone(), rule);
-                let deviations = done.iter().chain([&deviation]).cloned().collect();
-                (changed && known.insert(other.to_string())).then_some((deviations, other))
-            })
-            .collect();
-        all.extend(more);
+        for at in 0..all.len() {
+            let (other, changed) = rewritten(all[at].1.clone(), rule);
+            if !changed {
+                continue;
+            }
+            let deviations: Vec<Deviation> = all[at].0.iter().chain([&deviation]).cloned().collect();
+            let place = *known.entry(other.to_string()).or_insert(all.len());
+            match all.get_mut(place) {
+                Some((longer, _)) if deviations.len() < longer.len() => *longer = deviations,
+                Some(_) => {}
+                None => all.push((deviations, other)),
+            }
+        }
     }
     all.split_off(1)
 }

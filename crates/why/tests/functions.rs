@@ -139,6 +139,22 @@ fn hidden_ways_of_quotients_and_roots_are_found() {
 }
 
 /// What a document allows is said to be consistent with it and never more; what none allows is not explained.
+/// `a / sqrt(b)` with a reciprocal is one change, not a reciprocal root that is computed as a reciprocal of a root.
+#[test]
+fn of_ways_to_one_expression_the_shortest_is_named() {
+    let mut bits = SplitMix64(62);
+    let mut named = 0;
+    for _ in 0..100 {
+        let values: [u64; 3] = std::array::from_fn(|_| bits.next_bits() & 0x7f_ffff | 127 << 23);
+        let saw = mul(values[0], rcp(sqrt(values[1])));
+        let kinds = kinds(&asked("a / sqrt(b)", values, saw));
+        assert!(kinds.iter().all(|it| !it.contains("reciprocal-by-root")), "{kinds:?}");
+        named += usize::from(kinds.iter().any(|it| it == r#"[{"kind":"reciprocal"}]"#));
+    }
+    // Of the others another explanation is as good, or the expression as written.
+    assert!(named > 4, "{named}");
+}
+
 #[test]
 fn what_documents_allow_is_never_as_sure_as_what_is_exact() {
     let mut bits = SplitMix64(67);

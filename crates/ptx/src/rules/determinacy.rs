@@ -6,9 +6,7 @@
 use crate::ast::{Function, Instruction, Module, Operand, Span, Statement};
 use crate::lower::lower_for_analysis;
 use roundonce_arith::Format;
-use roundonce_ir::{
-    AtomicKind, Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates,
-};
+use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates};
 use roundonce_isa::{Alternatives, Finding, Fix, LineIndex, Location, OpenChoice, SequenceOperand};
 use std::collections::{BTreeMap, HashMap};
 
@@ -100,7 +98,7 @@ fn left_to_the_machine(module: &Module, kernel: &Kernel) -> Vec<Finding> {
                     help,
                 )
             }
-            Op::Atomic { kind: AtomicKind::Float { .. }, .. } => {
+            op if op.is_unordered_sum() => {
                 let help = "sum in an order that the text says, or sum integers".to_owned();
                 (
                     "PTX0052",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use roundonce_exec::Report;
 use roundonce_ir::Kernel;
 use roundonce_isa::hex_bits;
+use roundonce_why_kernel::Doubts;
 use serde::Serialize;
 
 use crate::observed::{ExceptionText, ShadowText, exceptions, shadow};
@@ -18,8 +19,9 @@ pub struct RunAnswer<'a> {
     pub steps: u64,
     /// What it printed.
     pub printed: &'a str,
-    /// Instructions that a GPU approximates, and how often they ran.
-    pub not_exact: &'a BTreeMap<String, u64>,
+    /// What a GPU need not give alike.
+    #[serde(flatten)]
+    pub doubts: Doubts,
     /// What the module leaves open of the bits, and what was assumed.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub undetermined: &'a [String],
@@ -96,7 +98,7 @@ impl<'a> RunAnswer<'a> {
             kernel: &kernel.name,
             steps: report.steps,
             printed: &report.printed,
-            not_exact: &report.approximations,
+            doubts: Doubts::of(report, kernel),
             undetermined,
             fused_lines: &report.fused,
             differences: report.differences.iter().map(difference).collect(),
@@ -107,13 +109,10 @@ impl<'a> RunAnswer<'a> {
         }
     }
 
-    /// What is assumed, and what is not exact.
+    /// What is assumed, what is not exact, and what is not determined.
     pub fn notes(&self) -> Vec<String> {
         let assumed = (!self.undetermined.is_empty())
             .then(|| format!("the module does not determine the bits; assumed {}", self.undetermined.join("; ")));
-        let inexact = self.not_exact.iter().map(|(name, count)| {
-            format!("not exact: {name} × {count} (correctly rounded here; the GPU approximates it)")
-        });
-        assumed.into_iter().chain(inexact).collect()
+        assumed.into_iter().chain(self.doubts.notes()).collect()
     }
 }

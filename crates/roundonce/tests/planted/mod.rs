@@ -63,6 +63,10 @@ impl Statement {
             [("rn", Direction::Nearest), ("rz", Direction::Zero), ("rm", Direction::Down), ("rp", Direction::Up)];
         known.into_iter().find(|(name, _)| self.has(name)).map(|(_, direction)| direction)
     }
+    /// A sum or a product that a build which contracts may fuse.
+    fn is_to_nearest(&self) -> bool {
+        self.operation != "fma" && self.direction().is_none_or(|direction| direction == Direction::Nearest)
+    }
     /// A sum or a product that a compiler may fuse.
     fn is_open(&self, language: Language) -> bool {
         let unmodified = match language {
@@ -227,7 +231,7 @@ impl Kernel {
     }
 }
 
-/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `split s`, `split-all`, `flush`,
+/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `fuse-apart`, `split s`, `split-all`, `flush`,
 /// `keep`, `fmz`, `no fmz`, `rz` (without a modifier), `all rz`; ` + ` between two.
 pub(crate) struct Machine<'a> {
     pub(crate) plants: Vec<&'a str>,
@@ -240,12 +244,14 @@ impl<'a> Machine<'a> {
     pub(crate) fn new(kernel: &'a Kernel, plants: &'a str) -> Machine<'a> {
         let plants: Vec<&str> = plants.split(" + ").filter(|plant| !plant.is_empty()).collect();
         let mut fused = BTreeMap::new();
-        for product in kernel.statements.iter().filter(|it| it.operation == "mul" && it.is_open(kernel.language)) {
+        let apart = plants.contains(&"fuse-apart");
+        let is_open = |it: &Statement| it.is_open(kernel.language) || apart && it.is_to_nearest();
+        for product in kernel.statements.iter().filter(|it| it.operation == "mul" && is_open(it)) {
             let users: Vec<&Statement> =
                 kernel.statements.iter().filter(|user| user.operands.contains(&product.result)).collect();
-            let takes = |user: &&&Statement| user.operation != "mul" && user.is_open(kernel.language);
+            let takes = |user: &&&Statement| user.operation != "mul" && is_open(user);
             // A product that anything but a sum uses is fused nowhere.
-            let all = plants.contains(&"fuse-all") && users.iter().all(|user| takes(&user));
+            let all = (apart || plants.contains(&"fuse-all")) && users.iter().all(|user| takes(&user));
             for sum in users.iter().filter(takes) {
                 let named = plants.contains(&format!("fuse {} {}", product.result, sum.result).as_str());
                 if named || all {

@@ -8,7 +8,7 @@ use roundonce_deviate::Deviation;
 use roundonce_deviate::cover::{Cover, Group, Matcher};
 
 use super::{AS_WRITTEN, Candidates, Column, Comparison, LOOKED_AT};
-use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence, chance_of_a_match};
+use crate::chance::{FARTHEST, WEAK_BITS, bits_after_choice, bits_of_evidence, chance_of_a_match};
 use crate::plan::terms_of;
 use crate::search::place;
 
@@ -182,7 +182,7 @@ impl Comparison<'_> {
             chance = chance.max(chance_of_a_match(others, sampled));
         }
         let bits = bits_of_evidence(group.elements.len(), of.len(), chance) * self.distinct_share(of);
-        let bits = (bits - self.bits_of_choice(group.candidates[0])).max(0.0);
+        let bits = bits_after_choice(bits, self.chosen_among(group.candidates[0]));
         Evidence { bits, chance, nearest }
     }
 
@@ -201,12 +201,11 @@ impl Comparison<'_> {
         })
     }
 
-    /// The bits of evidence that the choice of an order takes: one of many matches by accident as often as they are many.
-    /// Those that are less plausible than it do not count.
-    fn bits_of_choice(&self, candidate: usize) -> f64 {
+    /// How many orders one is chosen among. Those that are less plausible than it do not count.
+    fn chosen_among(&self, candidate: usize) -> usize {
         match self.candidates {
-            Candidates::Sums(all) => (all.different(candidate) as f64).log2(),
-            Candidates::Evaluations(_) => 0.0,
+            Candidates::Sums(all) => all.different(candidate),
+            Candidates::Evaluations(_) => 1,
         }
     }
 
