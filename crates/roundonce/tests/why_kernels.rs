@@ -341,31 +341,6 @@ fn few_elements_are_weak_evidence() {
     assert!(many.0 == Outcome::One && many.1 > 20.0, "{many:?}");
 }
 
-/// One of many policies gives a few elements by accident as often as they are many: their number's logarithm is subtracted.
-#[test]
-fn the_choice_among_policies_takes_evidence() {
-    let kernel = Kernel::new(Language::Ptx, Layout::F32, 1, HORNER);
-    let results = run(&kernel, inputs, "fuse p s");
-    // As written, all fused, flushed, both, and three products.
-    const AMONG: f64 = 7.0;
-    for count in 4..16 {
-        let answer = ask(&kernel, inputs, |first| {
-            let mut observation = seen(&kernel, first, &["y"], &results);
-            observation.arrays[0].bytes.truncate(4 * count);
-            observation.arrays[0].shape = vec![count];
-            vec![observation]
-        });
-        let seen = &answer.seen[0];
-        if seen.explanations[0].deviations.iter().all(|deviation| deviation.kind != "fuse") {
-            continue;
-        }
-        // Of elements whose neighbours no policy gives one matches by accident at a chance of 1 / (count + 2).
-        let most = count as f64 * (count as f64 + 2.0).log2() - AMONG.log2();
-        assert!(seen.evidence <= most + 1e-9, "{count}: {} of {most}", seen.evidence);
-        assert_eq!(seen.outcome == Outcome::Consistent, seen.evidence < 10.0, "{count}");
-    }
-}
-
 /// What no policy gives: that is said, with what comes nearest and what is left.
 #[test]
 fn what_nothing_gives_is_told() {
