@@ -77,6 +77,7 @@ pub(crate) struct Ran<'py> {
     steps: u64,
     printed: String,
     not_exact: BTreeMap<String, u64>,
+    unordered: Vec<u32>,
     pub(crate) undetermined: Vec<String>,
     fused_lines: Vec<u32>,
     differences: Vec<Differing>,
@@ -165,6 +166,7 @@ impl<'py> Ran<'py> {
             steps: report.steps,
             printed: report.printed.clone(),
             not_exact: report.approximations.clone(),
+            unordered: kernel.unordered_sums(),
             undetermined: Vec::new(),
             fused_lines: report.fused.clone(),
             differences: report

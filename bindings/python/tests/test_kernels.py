@@ -341,6 +341,13 @@ def test_bits():
         roundonce.bits(np.zeros(2))
 
 
+def test_sums_in_no_fixed_order_are_named():
+    kernel = ROOT / "tests" / "cli" / "diff-kernels.in" / "doubtful.ptx"
+    args = {"x": np.ones(4, np.float32), "sum": np.zeros(1, np.float32)}
+    assert roundonce.run(kernel, entry="together", block=4, args=args).unordered == [51]
+    assert roundonce.run(kernel, entry="alone", block=4, args=args).unordered == []
+
+
 TEXTURES = ROOT / "tests" / "cli" / "images.in" / "row.ptx"
 
 

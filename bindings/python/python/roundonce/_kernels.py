@@ -51,6 +51,8 @@ class Run(Mapping[str, np.ndarray]):
         """What the kernel printed."""
         self.not_exact: Dict[str, int] = ran["not_exact"]
         """How often each approximate instruction ran: correctly rounded here, which the GPU need not do."""
+        self.unordered: List[int] = ran["unordered"]
+        """Lines of atomic float additions: here in the order of the threads, on a GPU in one that is left to chance."""
         self.undetermined: List[str] = ran["undetermined"]
         """What a SPIR-V module leaves open of the bits, and what was assumed."""
         self.fused_lines: List[int] = ran["fused_lines"]
