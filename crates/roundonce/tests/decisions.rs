@@ -35,7 +35,7 @@ fn page() -> String {
         "\n| field | values |\n|---|---|\n\
          | tininess (or tiny), sm1x_tininess | {} |\n\
          | underflow | after-rounding, before-rounding |\n\
-         | nan_f32, nan_f64, div_nan_f64, nan_small, dot_nan_f64 | {}: the first NaN operand in that order |\n\
+         | nan_f32, nan_f64, div_nan_f64, nan_small, dot_nan_f64 | {}: the first NaN operand in that order; the second operand of `add` and `sub` is c, that of `mul` b |\n\
          | sm1x_mad | truncate, fused-ftz |\n\
          | fmz_sat_nan | addend, zero |\n\
          | oob_nan | 16 bits in hexadecimal, with `0x` |\n\

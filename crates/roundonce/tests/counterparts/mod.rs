@@ -5,7 +5,7 @@
 
 use roundonce::arith::Operation;
 use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
-use roundonce::isa::Variants;
+use roundonce::isa::{Variants, Version};
 use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::translate::instruction::Counterpart;
 
@@ -25,11 +25,13 @@ pub fn ptx_module(counterpart: &Counterpart, operation: &Operation) -> String {
     let gate = counterpart.gate.unwrap();
     let letter = if gate.variants == Variants::All { "" } else { "a" };
     let target = format!("sm_{}{letter}", gate.target.first.max(10));
-    let version = gate.version.first;
+    // Addresses of 64 bits are those of PTX 2.3 and later.
+    let long = gate.target.first >= 20;
+    let version = if long { gate.version.first.max(Version(2, 3)) } else { gate.version.first };
     let (letters, widths) = (letters(operation), widths(operation, counterpart.components));
     let params: Vec<String> = letters.iter().map(|letter| format!(".param .u64 p{letter}")).collect();
     let mut text = format!(".version {version}\n.target {target}\n");
-    if gate.target.first >= 20 {
+    if long {
         text.push_str(".address_size 64\n");
     }
     text.push_str(&format!(".entry k({}) {{\n.reg .u32 %t, %n, %i;\n.reg .u64 %at, %place;\n", params.join(", ")));
