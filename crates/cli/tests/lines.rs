@@ -1,8 +1,10 @@
 //! The filters `eval -`, `asm -` and `disasm -`: an answer for each line, in the input's order, on any number of threads.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 /// What the command answers to a text, which is written in pieces of so many bytes.
 fn filter(arguments: &[&str], text: &[u8], piece: usize) -> Output {
@@ -154,4 +156,33 @@ fn threads_go_with_lines_and_arrays() {
     let ran = filter(&["eval", "fma.rn.f32", "1", "1", "1", "--threads", "2"], b"", 1);
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8(ran.stderr).unwrap().contains("--threads goes with lines"));
+}
+
+/// Another process that asks a line at a time, or many, and reads the answers before it goes on: each is there while the input is open.
+#[test]
+fn answers_come_while_the_input_is_open() {
+    for threads in ["1", "2"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+        let piped = command.args(["eval", "-", "--threads", threads]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let (mut stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (sender, answers) = mpsc::channel();
+        let reader = thread::spawn(move || stdout.lines().try_for_each(|line| sender.send(line.unwrap())));
+        // Few lines, more than a block, and one in two pieces.
+        for (round, count) in [1, 1, 3, 40_000, 1, 90_000, 2].into_iter().enumerate() {
+            let text: String = (0..count).map(|at| format!("mul.rn.f64 {} 1\n", at + round)).collect();
+            let (first, rest) = text.split_at(text.len() - 5);
+            stdin.write_all(first.as_bytes()).unwrap();
+            stdin.flush().unwrap();
+            stdin.write_all(rest.as_bytes()).unwrap();
+            for at in 0..count {
+                let answer = answers.recv_timeout(Duration::from_secs(60)).expect("an answer before the input ends");
+                let wanted = format!("{:#018x}", ((at + round) as f64).to_bits());
+                assert!(answer.starts_with(&wanted), "{round} {at}: {answer}");
+            }
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+        reader.join().unwrap().unwrap();
+    }
 }
