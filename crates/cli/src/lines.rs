@@ -62,7 +62,7 @@ where
     }
 
     let pool = threads::pool(threads, count as u64)?;
-    let answerers: Mutex<Vec<A>> = Mutex::default();
+    let answerers = Mutex::new(vec![answer]);
     let shelf = || answerers.lock().unwrap_or_else(PoisonError::into_inner);
     pool.in_place_scope_fifo(|scope| {
         let mut under_way: VecDeque<Receiver<Block>> = VecDeque::new();

@@ -89,6 +89,14 @@ impl Constant {
     const fn is_floating(self) -> bool {
         matches!(self, Constant::Double(_) | Constant::Single(_))
     }
+    /// An integer that is not negative.
+    pub(crate) fn natural(self) -> Option<u64> {
+        match self {
+            Constant::Signed(value) => u64::try_from(value).ok(),
+            Constant::Unsigned(value) => Some(value),
+            Constant::Double(_) | Constant::Single(_) => None,
+        }
+    }
     fn truth(self) -> Option<bool> {
         match self {
             Constant::Signed(value) => Some(value != 0),

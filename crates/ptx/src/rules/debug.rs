@@ -101,9 +101,8 @@ impl<'a> Check<'_, 'a> {
         if !rest.is_empty() {
             self.available(STAMPED, directive.span);
         }
-        let natural = |operand: &super::Operand| match (operand.kind, evaluate(module, operand)) {
-            (OperandKind::Number(_), Ok(Constant::Signed(value))) => u64::try_from(value).ok(),
-            (OperandKind::Number(_), Ok(Constant::Unsigned(value))) => Some(value),
+        let natural = |operand: &super::Operand| match operand.kind {
+            OperandKind::Number(_) => evaluate(module, operand).ok().and_then(Constant::natural),
             _ => None,
         };
         let wrong = match natural(index) {

@@ -180,11 +180,7 @@ impl Kind {
         match (self, operand.kind) {
             // Of expressions the assembler takes none here.
             (Kind::Numbers { least, most }, OperandKind::Number(_) | OperandKind::Name("WARP_SZ")) => {
-                let value = match evaluate(module, operand) {
-                    Ok(Constant::Signed(value)) => u64::try_from(value).ok(),
-                    Ok(Constant::Unsigned(value)) => Some(value),
-                    _ => None,
-                };
+                let value = evaluate(module, operand).ok().and_then(Constant::natural);
                 value.is_some_and(|value| (least..=most).contains(&value))
             }
             (Kind::Names, OperandKind::Name(_)) | (Kind::Strings, OperandKind::Text(_)) => true,

@@ -77,9 +77,7 @@ impl Body<'_> {
     pub(super) fn copy_in_group(&mut self) -> Result<()> {
         let [to_id, from_id, count, stride, event] =
             [self.operand(1)?, self.operand(2)?, self.operand(3)?, self.operand(4)?, self.operand(5)?];
-        if !self.is_of_workgroup()? {
-            return Err(self.unsupported(format!("{} of a subgroup", self.opcode())));
-        }
+        self.refuse_subgroup()?;
         let ((to, element), (from, other)) = (self.memory(to_id)?, self.memory(from_id)?);
         let bytes = self.lowering.types.stride(self.typed_value(to_id)?.type_id, element);
         let Some(bytes) = bytes.filter(|_| element == other) else {
@@ -96,37 +94,31 @@ impl Body<'_> {
         let far = self.int(IntOp::Mul, Width::B64, &[stride, bytes]);
         let (of_to, of_from) = if to.space == Space::Shared { (bytes, far) } else { (far, bytes) };
         let (first, step) = (self.local_index(Width::B64), self.group_size(Width::B64));
-        let at = self.fresh(Width::B64);
-        self.emit(Op::Move { d: at, a: first });
-        let [head, turn, after] = [(); 3].map(|()| self.new_block());
-        self.end(Terminator::Jump(head));
-        self.current = head;
-        if let Operand::Reg(pred) = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B64), at.into(), count) {
-            self.end(Terminator::Branch { pred, then: turn, otherwise: after });
-        }
-        self.current = turn;
-        let element_of = |body: &mut Self, pointer: Pointer, stride: Operand| {
-            let distance = body.int(IntOp::Mul, Width::B64, &[at.into(), stride]);
-            let address = body.int(IntOp::Add, Width::B64, &[pointer.address, distance]);
-            Value::Memory(Pointer { address, ..pointer })
-        };
-        let (from, to) = (element_of(self, from, of_from), element_of(self, to, of_to));
-        let parts = self.load_from(&from, element)?;
-        self.store_to(&to, element, &parts)?;
-        let next = self.int(IntOp::Add, Width::B64, &[at.into(), step]);
-        self.emit(Op::Move { d: at, a: next });
-        self.end(Terminator::Jump(head));
-        self.current = after;
+        self.count_up(Width::B64, first, count, step, |body, at| {
+            let element_of = |body: &mut Self, pointer: Pointer, stride: Operand| {
+                let distance = body.int(IntOp::Mul, Width::B64, &[at, stride]);
+                let address = body.int(IntOp::Add, Width::B64, &[pointer.address, distance]);
+                Value::Memory(Pointer { address, ..pointer })
+            };
+            let (from, to) = (element_of(body, from, of_from), element_of(body, to, of_to));
+            let parts = body.load_from(&from, element)?;
+            body.store_to(&to, element, &parts)
+        })?;
         let (_, event) = self.scalar(event)?;
         self.define(vec![event])
     }
 
     /// `wait_group_events`: the copies are done; all invocations have done theirs behind a barrier.
     pub(super) fn wait_for_copies(&mut self) -> Result<()> {
+        self.refuse_subgroup()?;
+        self.wait();
+        Ok(())
+    }
+
+    fn refuse_subgroup(&mut self) -> Result<()> {
         if !self.is_of_workgroup()? {
             return Err(self.unsupported(format!("{} of a subgroup", self.opcode())));
         }
-        self.wait();
         Ok(())
     }
 
@@ -169,26 +161,42 @@ impl Body<'_> {
             _ => return Err(self.unsupported(format!("{} of this kind", self.opcode()))),
         };
         self.exchange(part, a);
-        let (all, at) = (self.fresh(part.width()), self.fresh(Width::B32));
+        let all = self.fresh(part.width());
         self.emit(Op::Move { d: all, a: Operand::Imm(identity) });
-        self.emit(Op::Move { d: at, a: Operand::ZERO });
-        let [head, turn, after] = [(); 3].map(|()| self.new_block());
+        self.count_up(Width::B32, Operand::ZERO, limit, Operand::Imm(1), |body, at| {
+            let value = body.exchanged(part, at);
+            let combined = body.combined(op, part, all.into(), value);
+            body.emit(Op::Move { d: all, a: combined });
+            Ok(())
+        })?;
+        self.wait();
+        Ok(all.into())
+    }
+
+    /// A loop over the numbers from one on below a limit, so far apart.
+    fn count_up(
+        &mut self,
+        width: Width,
+        first: Operand,
+        limit: Operand,
+        step: Operand,
+        turn: impl FnOnce(&mut Self, Operand) -> Result<()>,
+    ) -> Result<()> {
+        let at = self.fresh(width);
+        self.emit(Op::Move { d: at, a: first });
+        let [head, inside, after] = [(); 3].map(|()| self.new_block());
         self.end(Terminator::Jump(head));
         self.current = head;
-        let goes_on = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), at.into(), limit);
-        if let Operand::Reg(pred) = goes_on {
-            self.end(Terminator::Branch { pred, then: turn, otherwise: after });
+        if let Operand::Reg(pred) = self.compare(Comparison::Lt, Comparand::Unsigned(width), at.into(), limit) {
+            self.end(Terminator::Branch { pred, then: inside, otherwise: after });
         }
-        self.current = turn;
-        let value = self.exchanged(part, at.into());
-        let combined = self.combined(op, part, all.into(), value);
-        self.emit(Op::Move { d: all, a: combined });
-        let next = self.int(IntOp::Add, Width::B32, &[at.into(), Operand::Imm(1)]);
+        self.current = inside;
+        turn(self, at.into())?;
+        let next = self.int(IntOp::Add, width, &[at.into(), step]);
         self.emit(Op::Move { d: at, a: next });
         self.end(Terminator::Jump(head));
         self.current = after;
-        self.wait();
-        Ok(all.into())
+        Ok(())
     }
 
     fn wait(&mut self) {
