@@ -38,11 +38,18 @@ fn main() {
         print!("{}", report.figures());
         return;
     }
+    if arguments.iter().any(|argument| argument == "scalar") {
+        one_by_one(&mut report);
+        print!("{}", report.figures());
+        return;
+    }
     let first_level = f32_marks(&mut report);
     special_marks(&mut report);
     sixteen_bits(&mut report);
     lanes(&mut report);
-    one_by_one(&mut report, &first_level);
+    let softfloat = one_by_one(&mut report);
+    let slowest = first_level[1..].iter().map(|row| row.nanoseconds[1]).fold(0.0, f64::max);
+    report.at_least("f32, slowest mode, L1: times as fast as SoftFloat", 100.0, softfloat / slowest);
     whole_arrays(&mut report);
     growth(&mut report, largest);
     print!("{}", report.text());
@@ -269,8 +276,8 @@ fn lanes(report: &mut Report) {
     report.rows("f32 in the first-level cache, by lanes of a vector", &bench.measure());
 }
 
-/// Libraries that compute one fma a call.
-fn one_by_one(report: &mut Report, first_level: &[Measured]) {
+/// Libraries that compute one fma a call. Returns SoftFloat's time.
+fn one_by_one(report: &mut Report) -> f64 {
     use roundonce_oracle::{Direction, Layout, softfloat};
     use rustc_apfloat::{Float, Round, ieee::Single};
     let [a, b, c] = operands(L1);
@@ -313,10 +320,8 @@ fn one_by_one(report: &mut Report, first_level: &[Measured]) {
     let rows = bench.measure();
     let nanoseconds = |name: &str| rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.nanoseconds[1]);
     report.nanoseconds_at_most("one f32 fma by `Operation::evaluate`", 4.0, nanoseconds("Operation::evaluate"));
-    let slowest = first_level[1..].iter().map(|row| row.nanoseconds[1]).fold(0.0, f64::max);
-    let ratio = nanoseconds("Berkeley SoftFloat 3e") / slowest;
-    report.at_least("f32, slowest mode, L1: times as fast as SoftFloat", 100.0, ratio);
     report.rows("one f32 fma at a time", &rows);
+    nanoseconds("Berkeley SoftFloat 3e")
 }
 
 /// Compilers for arrays, from memory.
