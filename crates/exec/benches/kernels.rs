@@ -14,6 +14,7 @@
 //! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
 //! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other,
 //! `cargo bench -p roundonce-exec -- sizes` few blocks of the first two tables' kernels and more.
+//! With `avx2` among the words, native loops and native code use AVX2 on a processor that has AVX-512, too.
 #![allow(missing_docs)]
 
 #[path = "common/doubles.rs"]
@@ -38,7 +39,16 @@ use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_ir::Program;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Instant;
+
+/// Whether no more than AVX2 is to be used.
+static AVX2: LazyLock<bool> = LazyLock::new(|| std::env::args().any(|argument| argument == "avx2"));
+
+/// What runs the kernels by default.
+fn engine() -> Engine {
+    if *AVX2 { Engine::Avx2 } else { Engine::Auto }
+}
 
 /// Random numbers between 1 and 2, or below 1 in magnitude.
 fn random(count: usize, seed: u64, below: f32) -> Vec<u32> {
@@ -312,7 +322,7 @@ fn main() {
     if scaling::answers() {
         return;
     }
-    let mut words = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let mut words = std::env::args().skip(1).filter(|argument| !argument.starts_with('-') && argument != "avx2");
     let filter = words.next().unwrap_or_default();
     let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
     let mut peer = Peer::start();
@@ -334,15 +344,12 @@ fn main() {
         let mut first = f64::NAN;
         for round in 0..8 {
             let native_time = second(&mut || (work.native)(&work.args));
-            let cold = run::<false>(&programs[0], work, &mut args, 1, Engine::Auto);
+            let cold = run::<false>(&programs[0], work, &mut args, 1, engine());
             let times = (
                 native_time,
-                programs
-                    .iter()
-                    .map(|program| run::<false>(program, work, &mut args, 1, Engine::Auto))
-                    .collect::<Vec<_>>(),
-                run::<true>(&programs[0], work, &mut args, 2, Engine::Auto),
-                run::<false>(&programs[0], work, &mut args, 2, Engine::Auto) / 2.0,
+                programs.iter().map(|program| run::<false>(program, work, &mut args, 1, engine())).collect::<Vec<_>>(),
+                run::<true>(&programs[0], work, &mut args, 2, engine()),
+                run::<false>(&programs[0], work, &mut args, 2, engine()) / 2.0,
                 run::<false>(&programs[0], work, &mut args, 1, Engine::Interpreter),
                 peer.as_mut().map(|peer| second(&mut || peer.run(work))),
             );

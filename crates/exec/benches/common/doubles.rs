@@ -2,10 +2,10 @@
 //! kernels in f32 reach.
 
 use super::{
-    LINE, Work, blocks, buffer, fir, gemm, horner, median, program_of, random, run, saxpy, timed, words, zeros,
+    LINE, Work, blocks, buffer, engine, fir, gemm, horner, median, program_of, random, run, saxpy, timed, words, zeros,
 };
 use crate::native::{fir_double, gemm_double, horner_double, saxpy_double};
-use roundonce_exec::{Arg, Engine};
+use roundonce_exec::Arg;
 
 const ROUNDS: usize = 9;
 
@@ -105,7 +105,7 @@ pub(crate) fn print() {
         for round in 0..ROUNDS {
             for (kind, work) in both.into_iter().enumerate() {
                 let native = (work.native)(&work.args);
-                let ours = run::<false>(&programs[kind], work, &mut args[kind], 1, Engine::Auto);
+                let ours = run::<false>(&programs[kind], work, &mut args[kind], 1, engine());
                 // The first round warms caches and pages.
                 if round > 0 {
                     times[kind][0].push(native);

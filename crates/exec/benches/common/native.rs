@@ -18,7 +18,7 @@ macro_rules! native {
             fn avx2($($arg: $ty),*) {
                 portable::<$narrow>($($arg),*);
             }
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            if !*$crate::AVX2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
                 // SAFETY: just asked; a machine with VL has BW, DQ and FMA.
                 unsafe { avx512($($arg),*) }
             } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

@@ -2,7 +2,8 @@
 //! a launch, in turns. Results are compared first.
 
 use super::{
-    Native, Peer, Work, buffer, median, native_suite as native, program_of, random, run, second, timed, words, zeros,
+    Native, Peer, Work, buffer, engine, median, native_suite as native, program_of, random, run, second, timed, words,
+    zeros,
 };
 use roundonce_exec::{Arg, Engine};
 use roundonce_ir::Program;
@@ -152,7 +153,7 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
     for (work, expected) in works().into_iter().filter(|(work, _)| work.name.contains(filter)) {
         let mut args = work.args.clone();
         // It compiles what those behind it use.
-        let first = run::<false>(&program, &work, &mut args, 1, Engine::Auto) * 1e3;
+        let first = run::<false>(&program, &work, &mut args, 1, engine()) * 1e3;
         let (got, wanted) = (args.last().map(words).unwrap_or_default(), expected(&work.args));
         let wrong = got.iter().zip(&wanted).position(|(&got, &wanted)| !agrees(work.entry, got, wanted));
         if let Some(at) = wrong {
@@ -163,8 +164,8 @@ pub(crate) fn print(filter: &str, peer: &mut Option<Peer>) {
             let round_times = [
                 Some(second(&mut || (work.native)(&work.args))),
                 Some(run::<false>(&program, &work, &mut args, 1, Engine::Interpreter)),
-                Some(second(&mut || run::<false>(&program, &work, &mut args, 1, Engine::Auto))),
-                Some(run::<true>(&program, &work, &mut args, 2, Engine::Auto)),
+                Some(second(&mut || run::<false>(&program, &work, &mut args, 1, engine()))),
+                Some(run::<true>(&program, &work, &mut args, 2, engine())),
                 peer.as_mut().map(|peer| second(&mut || peer.run(&work))),
             ];
             // The first round warms caches and pages.
