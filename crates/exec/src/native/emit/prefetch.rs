@@ -67,7 +67,7 @@ impl Emitter<'_> {
         let Some(distance) = self.prefetches.get(&self.point.block) else { return };
         let start = distance + from;
         let end = start.saturating_add_unsigned(span + LINE);
-        if !(LINE + 1..=MAX_PREFETCHED).contains(&span) || i32::try_from(end).is_err() {
+        if !(LINE..=MAX_PREFETCHED).contains(&span) || i32::try_from(end).is_err() {
             return;
         }
         for line in 0..span.div_ceil(LINE) {
