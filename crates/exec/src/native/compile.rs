@@ -56,8 +56,9 @@ pub(crate) struct CompiledRegion {
     pub(crate) columns: Vec<(Reg, i64)>,
     pub(super) patterns: Vec<Vec<i64>>,
     pub(crate) exits: Vec<Exit>,
-    /// Lanes of a tile.
+    /// Lanes of a tile, and of a block.
     pub(crate) lanes: usize,
+    threads: usize,
     /// Whether it takes blocks from the kernel's start to its end, one after the other: it has records of one block's tiles.
     pub(crate) is_whole: bool,
     /// Whether [`CompileMode::masked`] would keep lanes together that part now.
@@ -170,7 +171,7 @@ impl CompiledRegion {
     }
     /// Whether two sites in one segment might see each other's lanes in another order than in the interpreter. Lanes that are
     /// together load before they store in both, so that only warps that race could tell: they keep the interpreter's order in
-    /// global memory, at numbers that one register holds, and where one loads what another stores, both in even steps. Where
+    /// global memory, at numbers that one register holds in a block, and where one loads what another stores, both in even steps. Where
     /// lanes part, all paths load before any stores.
     pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
         if a.access == b.access && a.access != Access::Store {
@@ -190,12 +191,30 @@ impl CompiledRegion {
         }
         // The same address in both. Lanes without a pattern that have parted and share an address race.
         let VectorShape::Scalar(pattern) = a.shape else { return !scattered };
+        if self.has_even_steps(a) && !is_divergent {
+            return self.lanes_overlap(pattern, [a, b]);
+        }
         // The lanes' accesses are disjoint if the pattern's steps are as long as an access.
         let from = a.offset.min(b.offset);
         let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
         let mut starts = self.patterns[pattern].clone();
         starts.sort_unstable();
         !starts.windows(2).all(|pair| pair[1] - pair[0] >= to - from)
+    }
+    /// Whether different lanes of a block access the same bytes at the two sites, as far as a pattern shows that has even steps:
+    /// they go on behind the tile. Other blocks are anywhere.
+    fn lanes_overlap(&self, pattern: usize, [a, b]: [&AccessSite; 2]) -> bool {
+        let (step, most_apart) =
+            (self.patterns[pattern][1].abs_diff(self.patterns[pattern][0]) as i64, self.threads as i64 - 1);
+        let between = a.offset - b.offset;
+        // So many bytes from a lane at `a` on, one at `b` starts that overlaps.
+        let (least, most) = (between - b.length as i64 + 1, between + a.length as i64 - 1);
+        if step == 0 {
+            return (least..=most).contains(&0);
+        }
+        let first = -(-least).div_euclid(step);
+        let (first, last) = (first.max(-most_apart), most.div_euclid(step).min(most_apart));
+        first < last || first == last && first != 0
     }
     fn has_even_steps(&self, site: &AccessSite) -> bool {
         let VectorShape::Scalar(pattern) = site.shape else { return true };
@@ -447,6 +466,7 @@ impl<'a> Plan<'a> {
             patterns,
             exits,
             lanes,
+            threads: self.launch.config.threads(),
             is_whole,
             may_mask: region.may_mask,
             length,

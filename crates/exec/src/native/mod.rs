@@ -28,8 +28,8 @@
 //! `emit/convert`).
 //!
 //! A warp's lanes are always in one tile, so that its lanes see each other's stores in the interpreter's order. Threads of
-//! different warps that race without a barrier have no order to keep; in global memory they keep the interpreter's all the
-//! same where addresses show that they might race (`CompiledRegion::may_conflict`): such stores are the interpreter's.
+//! different warps that race without a barrier have no order to keep; in global memory those of a block keep the
+//! interpreter's all the same where addresses show that they might race (`CompiledRegion::may_conflict`): such stores are the interpreter's.
 
 mod alloc;
 mod asm;

@@ -79,3 +79,54 @@ fn of_elements() {
         assert!(!has_native() || least > 0.5, "{threads} threads: {least} native");
     }
 }
+
+/// Two stores a distance apart, of lanes that are a step apart: native where no other thread of the block stores there, and in the
+/// interpreter's order where some do.
+#[test]
+fn of_stores_apart() {
+    // What each thread stores first and then, and the bytes of both.
+    const STORES: [(&str, &str, i64, i64); 3] =
+        [("u32", "%r5", 4, 4), ("v2.u32", "{%r5, %r6}", 8, 4), ("u32", "%r5", 4, 8)];
+    for threads in [64, 128, 256_u32] {
+        let extent = |step: i64| step * i64::from(threads);
+        let mut kernels = Vec::new();
+        for step in [4, 8, 12] {
+            let extent = extent(step);
+            for apart in [4, 8, step, extent / 2, extent - step, extent - 4, extent, extent + 4, 2 * extent] {
+                kernels
+                    .extend([apart, -apart].into_iter().flat_map(|apart| STORES.map(|stores| (step, apart, stores))));
+            }
+        }
+        let mut text = String::from(".version 7.8\n.target sm_80\n.address_size 64\n");
+        for (number, &(step, apart, (kind, value, _, second))) in kernels.iter().enumerate() {
+            let then =
+                if second == 8 { "st.global.v2.u32 [%rd4+AT], {%r7, %r8}" } else { "st.global.u32 [%rd4+AT], %r7" };
+            text += &format!(
+                ".visible .entry k{number}(.param .u64 x, .param .u64 y) {{
+                 .reg .b32 %r<12>; .reg .b64 %rd<8>; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;
+                 mad.lo.u32 %r3, %r2, {threads}, %r1; mul.wide.u32 %rd3, %r3, 4; add.u64 %rd3, %rd3, %rd1; ld.global.u32 %r5, [%rd3];
+                 add.u32 %r6, %r5, 1; mul.lo.u32 %r7, %r5, 3; xor.b32 %r8, %r7, %r6; mad.lo.u32 %r4, %r2, {whole}, {middle};
+                 mul.wide.u32 %rd5, %r1, {step}; cvt.u64.u32 %rd6, %r4; add.u64 %rd7, %rd6, %rd5; add.u64 %rd4, %rd7, %rd2;
+                 st.global.{kind} [%rd4], {value}; {then}; ret; }}\n",
+                whole = 64 * threads,
+                middle = 32 * threads,
+                then = then.replace("AT", &apart.to_string()),
+            );
+        }
+        let program = lowered(&text);
+        let blocks = 24;
+        for (number, (step, apart, (kind, _, first, second))) in kernels.into_iter().enumerate() {
+            if (kind == "v2.u32" || second == 8) && (step % 8 != 0 || second == 8 && apart % 8 != 0) {
+                continue;
+            }
+            let entry = format!("k{number}");
+            let args = vec![words((blocks * threads) as usize, 5, 0), zeros((20 * blocks * threads) as usize)];
+            let what = format!("{threads} threads {step} apart, {kind} of {first} bytes and {second} at {apart}");
+            let share = Case::line(&program, &entry, blocks, threads, args).hold(&what);
+            let lanes = 1 - i64::from(threads)..i64::from(threads);
+            let meets = |lane: i64| lane != 0 && apart + second > lane * step && lane * step + first > apart;
+            let expected = if lanes.into_iter().any(meets) { 0.0..0.999 } else { 0.999..1.1 };
+            assert!(!has_native() || expected.contains(&share), "{what}: {share} native");
+        }
+    }
+}
