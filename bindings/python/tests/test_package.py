@@ -96,6 +96,7 @@ def test_verify_of_bytes_and_files(tmp_path):
     good = b"instruction,a,b,c,d\nfma.rn.f32,0x3f800001,0x3f800001,0xbf800002,0x28800000\n"
     verified = vectors.verify(good)
     assert verified.clean and str(verified) == "fma.rn.f32: 1 vector, as expected"
+    assert not vectors.verify(b"").clean
     path = tmp_path / "captured.csv"
     path.write_bytes(good.replace(b"0x28800000", b"0x00000000") + b"fma.rn.f32,1\n")
     wrong = vectors.verify(path)

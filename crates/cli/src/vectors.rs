@@ -1,7 +1,8 @@
 //! `vectors gen`, `vectors verify`: test vectors made, captured results verified.
 
-use std::io::{BufWriter, stdin};
+use std::io::{BufWriter, IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::{Args, Subcommand};
 use roundonce::isa::counted;
@@ -69,7 +70,7 @@ struct Run {
 
 #[derive(Args)]
 struct Verify {
-    /// TestFloat's text or its error lines, JSON Lines, CSV, Parquet or .npz, with columns `instruction, a, b, c, d` and,
+    /// TestFloat's text or its error lines, JSON Lines or a JSON array, CSV, Parquet or .npz, with columns `instruction, a, b, c, d` and,
     /// if captured, `flags`; text may be gzipped; `-` reads stdin
     file: PathBuf,
     /// The instruction of rows that name none (default: what the file's name says)
@@ -100,12 +101,21 @@ fn generate(arguments: &Gen) -> Ended {
     let by_name = || out.as_deref().map_or(Ok(FileFormat::JsonLines), FileFormat::of_path);
     let format = file_format.map_or_else(by_name, Ok);
     let format = format.map_err(|problem| Failure::Input(format!("{problem} (--as FORMAT)")))?;
+    // A bar between lines of text on the same terminal would tear both.
+    let to_stdout = out.as_deref().is_none_or(|path| path == Path::new("-"));
+    let vectors = if to_stdout && stdout().is_terminal() { vectors } else { watched(vectors) };
     let Some(path) = out else {
-        format.write_text(&vectors, &mut std::io::stdout().lock())?;
+        format.write_text(&vectors, &mut stdout().lock())?;
         return Ok(Status::Done);
     };
     files::write_with(path, |out| format.write(&vectors, out))?;
     Ok(Status::Done)
+}
+
+/// The same with a bar that says how many are made.
+fn watched(vectors: Generated) -> Generated {
+    let progress: OnceLock<Progress> = OnceLock::new();
+    vectors.with_watch(move |more, of| progress.get_or_init(|| Progress::new(of)).advance(more))
 }
 
 /// Rows that cannot be read and are shown; of the others the number is said.
@@ -154,7 +164,7 @@ impl Observer for Watch {
 fn run_lines(arguments: &Run) -> Ended {
     let tested = InstructionUnderTest::of(&arguments.instruction, &arguments.target.target())?;
     let tested = InstructionUnderTest { profile: arguments.profile.profile(), ..tested };
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
     let mut bad = BadRows::default();
     run_testfloat(&tested, stdin().lock(), &mut out, |row, problem| bad.show(row, problem))?;
     Ok(if bad.0 == 0 { Status::Done } else { Status::Unreadable })

@@ -1,5 +1,8 @@
 //! Test vectors with the engine's results: directed at every boundary of the pipeline, then random.
 
+use std::fmt;
+use std::sync::Arc;
+
 use roundonce::arith::OperandIndex as Place;
 use roundonce::isa::Location;
 use roundonce::{Finding, Profile, Target, Value};
@@ -25,7 +28,23 @@ pub struct Generated {
     instructions: Vec<InstructionUnderTest>,
     count: u64,
     seed: u64,
+    watch: Watch,
+    /// How often they are made for one file.
+    passes: u64,
 }
+
+/// What is told of vectors as they are made: so many more, of so many.
+#[derive(Clone)]
+struct Watch(Arc<dyn Fn(u64, u64) + Send + Sync>);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// Vectors that are made before more is told.
+const TOLD: u64 = 1024;
 
 impl Generated {
     /// So many vectors for each instruction.
@@ -41,7 +60,7 @@ impl Generated {
                 return Err(Finding::error("FORM0007", Location::Whole, message));
             }
         }
-        Ok(Generated { instructions, count, seed })
+        Ok(Generated { instructions, count, seed, watch: Watch(Arc::new(|_, _| {})), passes: 1 })
     }
 
     /// The same with the results of a profile.
@@ -49,6 +68,18 @@ impl Generated {
     pub fn with_profile(mut self, profile: Profile) -> Generated {
         self.instructions.iter_mut().for_each(|tested| tested.profile = profile);
         self
+    }
+
+    /// The same, told of while they are made: so many more, of so many that a file needs. Some formats need each several times.
+    #[must_use]
+    pub fn with_watch(mut self, watch: impl Fn(u64, u64) + Send + Sync + 'static) -> Generated {
+        self.watch = Watch(Arc::new(watch));
+        self
+    }
+
+    /// The same for a file that needs each so often.
+    pub(crate) fn in_passes(&self, passes: u64) -> Generated {
+        Generated { passes, ..self.clone() }
     }
 
     /// The instructions.
@@ -74,7 +105,12 @@ impl Generated {
         let directed = (self.count.div_ceil(2)).min(MOST_DIRECTED);
         let (arity, components) = (tested.arity(), tested.components() as usize);
         let mut made = 0;
+        let of = self.count.saturating_mul(self.instructions.len() as u64).saturating_mul(self.passes);
         (0..self.count).map(move |index| {
+            let untold = index % TOLD + 1;
+            if untold == TOLD || index + 1 == self.count {
+                (self.watch.0)(untold, of);
+            }
             let mut triples = [[0; 3]; roundonce::isa::MAX_COMPONENTS];
             for triple in &mut triples[..components] {
                 *triple = if index < directed { generator.directed(made) } else { generator.random() };

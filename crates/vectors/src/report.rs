@@ -86,9 +86,9 @@ pub struct Example {
 }
 
 impl Report {
-    /// Whether every row could be read and is right.
+    /// Whether there are vectors, every row could be read, and all are right.
     pub fn is_clean(&self) -> bool {
-        self.failed == 0 && self.bad == 0
+        self.vectors > 0 && self.failed == 0 && self.bad == 0
     }
 
     /// The same of a part of a file: its rows count from there.

@@ -6,6 +6,8 @@ mod reader;
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::Bad;
 use reader::spellings;
@@ -157,6 +159,43 @@ fn lines(vectors: &Generated, between: &str) -> String {
         words.join(between) + "\n"
     };
     vectors.iter().map(line).collect()
+}
+
+/// An extension in capitals is the same one.
+#[test]
+fn extensions_in_capitals() {
+    for (_, name) in READ {
+        let written = Format::of_path(Path::new(name)).unwrap();
+        assert_eq!(Format::of_path(Path::new(&name.to_uppercase())), Ok(written));
+    }
+    let cut = tempfile::Builder::new().suffix(".NPZ").tempfile().unwrap();
+    let problem = verify_file(cut.path(), &Options::default(), &mut Bad::default()).unwrap_err().to_string();
+    assert_eq!(problem, "it is cut short, or no .npz archive: it does not begin like one");
+}
+
+/// Who watches sees all that a file needs, and no more.
+#[test]
+fn watched() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, spellings, passes) in [
+        (Format::JsonLines, &["add.f32", "fma.rn.f32"][..], 1),
+        (Format::C, &["add.f32", "fma.rn.f32"], 1),
+        (Format::Parquet, &["add.f32", "fma.rn.f32"], 1),
+        // Made anew for a, b, d and the flags; for the names and c too.
+        (Format::Npz, &["add.f32"], 4),
+        (Format::Npz, &["add.f32", "fma.rn.f32"], 6),
+    ] {
+        let (made, of) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (seen_made, seen_of) = (Arc::clone(&made), Arc::clone(&of));
+        let vectors = Generated::new(spellings, 1500, 3, &Default::default()).unwrap().with_watch(move |more, of| {
+            seen_made.fetch_add(more, Ordering::Relaxed);
+            seen_of.store(of, Ordering::Relaxed);
+        });
+        let mut out = Output::create(&folder.path().join("v")).unwrap();
+        format.write(&vectors, &mut out).unwrap();
+        let expected = 1500 * spellings.len() as u64 * passes;
+        assert_eq!([made, of].map(|number| number.load(Ordering::Relaxed)), [expected; 2], "{format:?} {spellings:?}");
+    }
 }
 
 /// What a format cannot hold is refused, not cut.

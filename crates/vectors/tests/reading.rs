@@ -82,7 +82,77 @@ fn files_that_cannot_be_read() {
     assert!(refusal(b"PAR1nothing").contains("Parquet"), "{}", refusal(b"PAR1nothing"));
     assert!(refusal(b"PK\x03\x04nothing").contains("invalid Zip"), "{}", refusal(b"PK\x03\x04nothing"));
     assert!(refusal(b"\x1f\x8bnothing").contains("cut short"), "{}", refusal(b"\x1f\x8bnothing"));
-    assert_eq!(verified(b"", &Options::default()).lines(), ["0 vectors verified"]);
+    let nothing = verified(b"", &Options::default());
+    assert_eq!(nothing.lines(), ["0 vectors verified"]);
+    // Nothing was verified, so that nothing is known to be right.
+    assert!(!nothing.is_clean());
+}
+
+/// The first line that is not blank says what a text is; rows are lines, blank ones among them. A byte order mark is before all.
+#[test]
+fn blank_lines_first() {
+    let values = ["0x3f800001", "0x3f800001", "0xbf800002", "0x28800001"];
+    let csv = format!("instruction,a,b,c,d\nfma.rn.f32,{}\n", values.join(","));
+    let json = format!("{{\"instruction\":\"fma.rn.f32\",{RIGHT}}}\n").replace("28800000", "28800001");
+    let testfloat = "3f800001 3f800001 bf800002 28800001\n".to_owned();
+    for blank in ["", "\n", "\r\n \t\r\n\n", "\u{feff}", "\u{feff}\n\n"] {
+        let lines = blank.matches('\n').count() as u64;
+        for (text, row) in [(&csv, 2), (&json, 1), (&testfloat, 1)] {
+            let report = verified(format!("{blank}{text}").as_bytes(), &of("fma.rn.f32"));
+            assert_eq!(report.failed, 1, "{blank:?} {text}");
+            assert_eq!(report.causes[0].first.row, lines + row, "{blank:?} {text}");
+        }
+    }
+    let commented = "\n\n/* Operands */\n";
+    assert!(refusal(commented.as_bytes()).contains("these are written, not read"));
+}
+
+/// Where a comma is a decimal point, spreadsheets separate by `;`.
+#[test]
+fn csv_with_semicolons() {
+    let text = "instruction;a;b;c;d;note, of ours\n\
+        fma.rn.f32;0x3f800001;1065353217;\"0xbf800002\";0x28800000;one, two\n\
+        fma.rn.f32;0x3f800001;1065353217;;0x28800000;1,5\n";
+    let (report, bad) = verified_with_bad(text.as_bytes(), &Options::default());
+    assert_eq!((report.vectors, report.failed), (1, 0));
+    assert_eq!(bad, [(3, "c: nothing is there".to_owned())]);
+}
+
+/// Rows in one array, as `json.dump` writes a list: on one line or on many. Its elements are the rows.
+#[test]
+fn a_json_array() {
+    let row = format!("{{\"instruction\":\"fma.rn.f32\",{RIGHT}}}");
+    let other =
+        format!("{{\"note\":\"}},]\\\\\\\"[\",\"more\":[[1],{{\"a\":2}}],\"instruction\":\"fma.rn.f32\",{RIGHT}}}");
+    let wrong = other.replace("28800000", "28800001");
+    let spread = wrong.replace(",\"", ",\n\r\t \"");
+    for text in [
+        format!("[{row},{other},{wrong}]"),
+        format!("\u{feff}\n [\n  {row} ,\n{other}\n,\n{spread}\n]\n\n"),
+        format!("[{},{other},{wrong}]", " ".repeat(200_000) + &row),
+    ] {
+        let report = verified(text.as_bytes(), &Options::default());
+        assert_eq!((report.vectors, report.failed, report.causes[0].first.row), (3, 1, 3), "{text}");
+    }
+    assert_eq!(verified(b"[ \n]", &Options::default()).vectors, 0);
+
+    let of_bad = |text: String| verified_with_bad(text.as_bytes(), &Options::default()).1;
+    let early = "the JSON array ends too early";
+    for (text, problem) in [
+        (format!("[{row},1.5]"), (2, "expected a JSON object with instruction, a, b, c, d and flags")),
+        (format!("[{row},]"), (2, "expected a JSON object with instruction, a, b, c, d and flags")),
+        (
+            format!("[{row},{{\n\n\"a\":-1}}]"),
+            (2, "column 9: invalid type: integer `-1`, expected a string of hex digits or an unsigned integer"),
+        ),
+        (format!("[{row}"), (1, early)),
+        (format!("[{row},{}", &row[..20]), (2, early)),
+        (format!("[{row},{{\"a\":\"]"), (2, early)),
+        (format!("[{row}]\n{row}"), (2, "something stands behind the array: expected the end of the file")),
+        ("[".to_owned(), (1, early)),
+    ] {
+        assert_eq!(of_bad(text.clone()), [(problem.0, problem.1.to_owned())], "{text}");
+    }
 }
 
 type Group<'a, 'f> = SerializedRowGroupWriter<'a, &'f mut File>;

@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::io::{Read, Write};
+use std::cell::RefCell;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use common::Bad;
@@ -130,6 +131,43 @@ fn operands_that_cannot_be_read_are_left_out() {
     assert_eq!(String::from_utf8(out).unwrap(), "3F800000 40000000 40400000 00\n3F800000 BF800000 00000000 00\n");
     assert_eq!(bad.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3, 4, 6]);
     assert!(bad[2].1.contains("expected such as +00.000000"), "{bad:?}");
+}
+
+/// What can be read, then what was written when it was.
+struct Conversation<'a> {
+    given: Vec<&'a str>,
+    written: &'a RefCell<Vec<u8>>,
+    seen: &'a RefCell<Vec<usize>>,
+}
+
+impl Read for Conversation<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.seen.borrow_mut().push(self.written.borrow().iter().filter(|byte| **byte == b'\n').count());
+        match self.given.is_empty() {
+            true => Ok(0),
+            false => self.given.remove(0).as_bytes().read(bytes),
+        }
+    }
+}
+
+/// Another process that asks a line at a time and reads the answer before it goes on.
+#[test]
+fn what_was_read_is_answered_before_more_is_waited_for() {
+    struct Out<'a>(&'a RefCell<Vec<u8>>);
+    impl Write for Out<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let tested = InstructionUnderTest::of("f32_add", &Default::default()).unwrap();
+    let (written, seen) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let given = vec!["3F800000 40000000\n", "3F800000 40000000\n3F800000 40000000\n3F8", "00000 40000000\n"];
+    let input = Conversation { given, written: &written, seen: &seen };
+    run_testfloat(&tested, input, &mut BufWriter::new(Out(&written)), |_, _| panic!()).unwrap();
+    assert_eq!(*seen.borrow(), [0, 1, 3, 4]);
 }
 
 /// What testfloat_ver writes of errors, long lines broken, is read as what was seen.

@@ -63,7 +63,7 @@ class Verified:
         self.data: Dict[str, Any] = json.loads(text)
         self.bad_rows = bad_rows
         """Rows that could not be read: file, number from 1, why; of each part the first hundred."""
-        self.clean: bool = self.data["failed"] == self.data["bad"] == 0
+        self.clean: bool = self.data["vectors"] > 0 and self.data["failed"] == self.data["bad"] == 0
         """Whether every row could be read and is right."""
 
     def __str__(self) -> str:
@@ -80,8 +80,8 @@ def verify(
     version: Optional[str] = None,
     profile: Optional[str] = None,
 ) -> Verified:
-    """Verifies captured results: a file, or the bytes that one would hold (TestFloat's text or its error lines, JSON Lines, CSV,
-    .npz, Parquet). `roundonce.ray.verify` does it over a cluster.
+    """Verifies captured results: a file, or the bytes that one would hold (TestFloat's text or its error lines, JSON Lines or
+    a JSON array, CSV, .npz, Parquet). `roundonce.ray.verify` does it over a cluster.
 
     `instruction` is that of rows that name none; `target`, `version` and `profile` are as for `eval`.
 

@@ -1,5 +1,5 @@
 //! Comma-separated values with a line of names: `instruction,a,b,c,d,flags`. Hex digits have `0x` before them; digits alone
-//! are a decimal integer, as a spreadsheet writes bits.
+//! are a decimal integer, as a spreadsheet writes bits. Where a comma is a decimal point, a spreadsheet separates by `;`.
 
 use std::io::{self, Read, Write};
 
@@ -12,21 +12,26 @@ use crate::generate::Generated;
 use crate::matrices::MatrixRow;
 use crate::verify::{Known, Verifier};
 
-/// Whether the first line of a text is names.
-pub(super) fn is_csv(line: &[u8]) -> bool {
-    line.contains(&b',') && line[0] != b'{' && !is_prose(line) && std::str::from_utf8(line).is_ok()
+/// What the first line of a text separates names by, if it is names: the one that it has more of.
+pub(super) fn separator(line: &[u8]) -> Option<u8> {
+    let count = |separator| line.iter().filter(|byte| **byte == separator).count();
+    let separator = if count(b';') > count(b',') { b';' } else { b',' };
+    let is_names = count(separator) > 0 && line[0] != b'{' && !is_prose(line) && std::str::from_utf8(line).is_ok();
+    is_names.then_some(separator)
 }
 
-/// Judges every row. An error ends the run: without names no row can be read.
+/// Judges every row, behind so many blank lines. An error ends the run: without names no row can be read.
 pub(super) fn read(
     stream: impl Read,
+    separator: u8,
+    blank: u64,
     options: &Options,
     verifier: &mut Verifier<'_>,
     mut progress: impl FnMut(&mut Verifier<'_>),
 ) -> Result<(), String> {
     // The last line is ended as all others are.
     let stream = LineEnds { stream, after_return: false }.chain(&b"\n"[..]);
-    let mut reader = ReaderBuilder::new().flexible(true).from_reader(stream);
+    let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(stream);
     let names: Vec<String> = reader.headers().map_err(text)?.iter().map(|name| name.trim().to_owned()).collect();
     columns::check(&names, options)?;
     let mut record = StringRecord::new();
@@ -34,7 +39,7 @@ pub(super) fn read(
         let read = reader.read_record(&mut record);
         // A row is where it begins: before it the reader is where the row before ends, which blank lines may follow.
         let breaks = record.as_slice().bytes().filter(|byte| *byte == b'\n').count() as u64;
-        let row = reader.position().line() - 1 - breaks;
+        let row = blank + reader.position().line() - 1 - breaks;
         let outcome = match read {
             Ok(false) => return Ok(()),
             Ok(true) => judge(&names, &record, row, options, verifier),

@@ -8,6 +8,7 @@
 mod c;
 mod columns;
 mod csv;
+mod json_array;
 mod jsonl;
 mod npz;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
@@ -84,7 +85,8 @@ impl Format {
     /// If it has another.
     pub fn of_path(path: &Path) -> Result<Format, String> {
         let Some(extension) = path.extension() else { return Ok(Format::JsonLines) };
-        let known = |(.., known): &(Format, &str, &[&str])| known.iter().any(|known| extension == *known);
+        let is_of = |known: &&str| extension.eq_ignore_ascii_case(known);
+        let known = |(.., known): &(Format, &str, &[&str])| known.iter().any(is_of);
         Format::ALL.into_iter().find(known).map(|(format, ..)| format).ok_or_else(|| {
             let all: Vec<String> =
                 Format::ALL.iter().flat_map(|(.., known)| *known).map(|it| format!(".{it}")).collect();
@@ -214,7 +216,7 @@ impl Container {
 
     /// What a file must be by its name.
     fn named(path: &Path) -> Option<&'static str> {
-        match path.extension()?.to_str()? {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "parquet" => Some("Parquet file"),
             "npz" => Some(".npz archive"),
             "gz" => Some("gzip file"),
@@ -242,7 +244,8 @@ fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Text, compressed or not: a JSON object a line, comma-separated values, or TestFloat's.
+/// Text, compressed or not: a JSON object a line or an array of them, comma-separated values, or TestFloat's. The first line that is
+/// not blank says which.
 fn lines(
     stream: impl Read,
     size: Option<u64>,
@@ -261,21 +264,37 @@ fn lines(
         false => Box::new(stream),
     };
     let mut first = Vec::new();
-    stream.read_until(b'\n', &mut first).map_err(damaged)?;
+    // Lines before those that are read.
+    let mut blank = 0;
+    while stream.read_until(b'\n', &mut first).map_err(damaged)? > 0 {
+        if blank == 0 {
+            first.drain(..first.len() - without_mark(&first).len());
+        }
+        if !first.trim_ascii().is_empty() {
+            break;
+        }
+        blank += 1;
+        first.clear();
+    }
     if [&b"/*"[..], b"//"].iter().any(|comment| first.starts_with(comment)) {
         return Err(
             "it begins with a comment, as a C header or a memory image does: these are written, not read".to_owned()
         );
     }
-    let is_csv = csv::is_csv(without_mark(&first));
+    let separator = csv::separator(&first);
+    let begins_with = first.trim_ascii().first().copied();
     let mut stream = Cursor::new(first).chain(stream);
-    if is_csv {
-        return csv::read(stream, options, verifier, |verifier| verifier.progress(read.get(), size));
+    let progress = |verifier: &mut Verifier<'_>| verifier.progress(read.get(), size);
+    if begins_with == Some(b'[') {
+        return json_array::read(stream, options, verifier, progress).map_err(damaged);
     }
-    let mut testfloat = None;
+    if let Some(separator) = separator {
+        return csv::read(stream, separator, blank, options, verifier, progress);
+    }
+    let is_testfloat = begins_with != Some(b'{');
     let mut errors = testfloat::Lines::default();
     let mut line = Vec::new();
-    let mut row = 0;
+    let mut row = blank;
     loop {
         line.clear();
         let got = stream.read_until(b'\n', &mut line).map_err(damaged)?;
@@ -284,16 +303,14 @@ fn lines(
         }
         row += 1;
         if row % 4096 == 0 {
-            verifier.progress(read.get(), size);
+            progress(verifier);
         }
-        let line = if row == 1 { without_mark(&line) } else { &line };
         let trimmed = line.trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
-        // The first line says what the file is.
-        let (row, outcome) = if *testfloat.get_or_insert(trimmed[0] != b'{') {
-            let Some((row, line)) = errors.push(row, line) else { continue };
+        let (row, outcome) = if is_testfloat {
+            let Some((row, line)) = errors.push(row, &line) else { continue };
             (row, testfloat::line(line.trim_ascii(), row, options, verifier)?)
         } else {
             (row, jsonl::line(trimmed, row, options, verifier))

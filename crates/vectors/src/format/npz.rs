@@ -181,6 +181,17 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
         out.write_all(&characters.flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>())
     };
     let shape = [rows];
+    let columns = OPERANDS.into_iter().chain(["d"]).enumerate().map(|(at, name)| {
+        let column = move |tested: &InstructionUnderTest| match at {
+            3 => Some(tested.arity()),
+            at => (at < tested.arity()).then_some(at),
+        };
+        (name, column)
+    });
+    let columns: Vec<_> =
+        columns.filter(|(_, column)| instructions.iter().any(|tested| column(tested).is_some())).collect();
+    // The vectors are made anew for every array, so that any number of them needs no memory.
+    let vectors = &vectors.in_passes(columns.len() as u64 + 1 + u64::from(instructions.len() > 1));
     let longest = instructions.iter().map(|tested| tested.spelling.chars().count()).max().unwrap_or(1);
     match instructions {
         [only] => put("instruction", &format!("<U{longest}"), &[], &mut |out| string(&only.spelling, longest, out))?,
@@ -188,15 +199,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
             vectors.iter().try_for_each(|(tested, _)| string(&tested.spelling, longest, out))
         })?,
     }
-    // The vectors are made anew for every array, so that any number of them needs no memory.
-    for (at, name) in OPERANDS.into_iter().chain(["d"]).enumerate() {
-        let column = move |tested: &InstructionUnderTest| match at {
-            3 => Some(tested.arity()),
-            at => (at < tested.arity()).then_some(at),
-        };
-        if instructions.iter().all(|tested| column(tested).is_none()) {
-            continue;
-        }
+    for (name, column) in columns {
         let elements = Stored::of(instructions, &column);
         let descr = match elements {
             Stored::Integers(size) => format!("<u{size}"),

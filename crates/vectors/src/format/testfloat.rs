@@ -6,7 +6,7 @@
 //!
 //! Source: TestFloat 3e, testfloat_gen and testfloat_ver; its general documentation, section 7.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use roundonce::Value;
 use roundonce::isa::parse_testfloat;
@@ -117,19 +117,28 @@ fn letters(word: &str) -> Result<u8, String> {
 }
 
 /// Writes each line of operands with the result and the flags behind them; what a line has behind its operands is replaced.
-/// A line that cannot be read is given to `bad` with its number, from 1, and left out.
+/// A line that cannot be read is given to `bad` with its number, from 1, and left out. What has been read is answered before more is
+/// waited for.
 ///
 /// # Errors
 /// If a stream fails.
 pub fn run(
     tested: &InstructionUnderTest,
-    input: impl BufRead,
+    input: impl Read,
     out: &mut dyn Write,
     mut bad: impl FnMut(u64, &str),
 ) -> io::Result<()> {
     let arity = tested.arity();
-    for (row, line) in (1..).zip(input.split(b'\n')) {
-        let line = line?;
+    let mut input = BufReader::with_capacity(1 << 16, input);
+    let mut line = Vec::new();
+    for row in 1.. {
+        if !input.buffer().contains(&b'\n') {
+            out.flush()?;
+        }
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
         let line = if row == 1 { without_mark(&line) } else { &line };
         let words: Result<Vec<&str>, _> = std::str::from_utf8(line).map(|line| line.split_ascii_whitespace().collect());
         let words = words.unwrap_or_default();
