@@ -73,8 +73,10 @@ impl<'a> Writer<'a> {
             Format::Text => output::lines(&answer.lines())?,
             Format::Json => output::json(answer)?,
             Format::Sarif => {
-                let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
-                report::write(Format::Sarif, &found)?;
+                let verdicts = answer.verdicts();
+                let (found, paths): (Vec<Checked>, Vec<&Path>) =
+                    verdicts.iter().map(|verdict| checked(verdict, kernel)).unzip();
+                report::write(Format::Sarif, &found, &paths)?;
             }
         }
         if self.has_page() {
@@ -98,7 +100,7 @@ impl<'a> Writer<'a> {
 }
 
 /// A verdict as a finding: about the kernel, about the array that was seen, or about no file.
-fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
+fn checked<'a>(verdict: &'a Verdict, kernel: Option<(&'a Path, &str)>) -> (Checked, &'a Path) {
     let rule = rules::of_outcome(verdict.outcome);
     let (path, text) = match kernel {
         Some(kernel) => kernel,
@@ -107,7 +109,7 @@ fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
     };
     let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Location::Whole);
     let finding = rule.finding(place, &verdict.sentence);
-    Checked::new(&path.display().to_string(), text.to_owned(), vec![finding], false)
+    (Checked::new(&path.display().to_string(), text.to_owned(), vec![finding], false), path)
 }
 
 /// A line, from 1, of a text.

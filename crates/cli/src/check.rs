@@ -63,16 +63,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let kinds: Vec<Kind> = arguments.files.iter().filter_map(kind).collect();
     arguments.given.check(options::CHECK, &kinds, arguments.files[0].display())?;
     let mut checked = Vec::with_capacity(arguments.files.len());
+    let mut paths: Vec<&Path> = Vec::with_capacity(arguments.files.len());
     // What was found in other files is reported all the same.
     let mut failed = None;
     for path in &arguments.files {
         match check(path, arguments) {
-            Ok(file) => checked.push(file),
+            Ok(file) => {
+                checked.push(file);
+                paths.push(path);
+            }
             Err(failure) => failed = worse(failed, failure)?,
         }
     }
     if failed.is_none() || !checked.is_empty() {
-        report::write(arguments.format, &checked)?;
+        report::write(arguments.format, &checked, &paths)?;
     }
     if let Some(failure) = failed {
         return Err(failure);

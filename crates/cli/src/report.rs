@@ -1,6 +1,7 @@
 //! Findings as a person or a program reads them.
 
 use std::io::Write;
+use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
@@ -21,12 +22,12 @@ pub(crate) enum Format {
     Sarif,
 }
 
-/// Writes the findings of all files to stdout.
-pub(crate) fn write(format: Format, files: &[Checked]) -> Result<(), Failure> {
+/// Writes the findings of all files, which were read from these paths, to stdout.
+pub(crate) fn write(format: Format, files: &[Checked], paths: &[&Path]) -> Result<(), Failure> {
     match format {
         Format::Text => text(files, &mut terminal::styled()),
         Format::Json => files.iter().flat_map(Checked::rows).try_for_each(|row| output::json(&row)),
-        Format::Sarif => output::json(&sarif::log(files)),
+        Format::Sarif => output::json(&sarif::log(files, paths)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -9,8 +10,8 @@ use roundonce::answers::{Checked, Edit, Row, sentence};
 use roundonce::isa::{Finding, LineIndex, Location};
 use roundonce::rules;
 
-/// One log with one run.
-pub(crate) fn log(files: &[Checked]) -> Value {
+/// One log with one run; each file with the path that it was read from.
+pub(crate) fn log(files: &[Checked], paths: &[&Path]) -> Value {
     let found = files.iter().flat_map(|file| &file.findings);
     // The rules that were violated, each with its place in the log.
     let mut places: BTreeMap<&str, usize> = found.map(|finding| (finding.code, 0)).collect();
@@ -19,8 +20,9 @@ pub(crate) fn log(files: &[Checked]) -> Value {
         let index = LineIndex::new(&file.text);
         file.findings.iter().map(move |finding| end(&index, finding)).collect::<Vec<_>>()
     });
-    let rows = files.iter().flat_map(Checked::rows);
-    let results: Vec<Value> = rows.zip(lines).map(|(row, end)| result(&row, places[row.code], end)).collect();
+    let rows = files.iter().zip(paths).flat_map(|(file, path)| file.rows().map(move |row| (row, *path)));
+    let results = rows.zip(lines).map(|((row, path), end)| result(&row, path, places[row.code], end));
+    let results: Vec<Value> = results.collect();
     let rules: Vec<Value> = places.keys().map(|code| rule(code)).collect();
     let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -51,7 +53,7 @@ fn end(lines: &LineIndex<'_>, finding: &Finding) -> Option<(usize, usize)> {
     }
 }
 
-fn result(row: &Row, rule: usize, end: Option<(usize, usize)>) -> Value {
+fn result(row: &Row, path: &Path, rule: usize, end: Option<(usize, usize)>) -> Value {
     let mut text = row.message.to_owned();
     if !row.help.is_empty() {
         text += &format!(". {}", row.help);
@@ -71,8 +73,7 @@ fn result(row: &Row, rule: usize, end: Option<(usize, usize)>) -> Value {
             region["endLine"] = line.into();
             region["endColumn"] = column.into();
         }
-        result["locations"] =
-            json!([{ "physicalLocation": { "artifactLocation": artifact(row.file), "region": region } }]);
+        result["locations"] = json!([{ "physicalLocation": { "artifactLocation": artifact(path), "region": region } }]);
     }
     if !row.edits.is_empty() {
         let edit = |edit: &Edit| {
@@ -87,7 +88,7 @@ fn result(row: &Row, rule: usize, end: Option<(usize, usize)>) -> Value {
         result["fixes"] = json!([{
             "description": { "text": if row.help.is_empty() { row.message } else { row.help } },
             "artifactChanges": [{
-                "artifactLocation": artifact(row.file),
+                "artifactLocation": artifact(path),
                 "replacements": row.edits.iter().map(edit).collect::<Vec<_>>(),
             }],
         }]);
@@ -95,10 +96,11 @@ fn result(row: &Row, rule: usize, end: Option<(usize, usize)>) -> Value {
     result
 }
 
-/// A file by its name as a URI reference (RFC 3986, 2.1).
-fn artifact(file: &str) -> Value {
-    let mut uri = String::with_capacity(file.len());
-    for byte in file.bytes() {
+/// A file by its name, of any bytes, as a URI reference (RFC 3986, 2.1).
+fn artifact(path: &Path) -> Value {
+    let name = path.as_os_str().as_encoded_bytes();
+    let mut uri = String::with_capacity(name.len());
+    for &byte in name {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
             _ if byte.is_ascii_alphanumeric() => uri.push(byte.into()),

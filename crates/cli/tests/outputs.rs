@@ -190,6 +190,16 @@ fn names_of_any_bytes() {
     {
         assert!(at(name).exists(), "{name:?}");
     }
+    // A URI has the name's bytes.
+    fs::write(at(b"\xfe \xc3\xa9.ptx"), ptx.replace("ret", "rat")).unwrap();
+    let ran = sh(
+        &folder,
+        "$R check --format sarif $(printf '\\376 \\303\\251').ptx"
+            .replace("$(", "\"$(")
+            .replace(".ptx", ".ptx\"")
+            .as_str(),
+    );
+    assert!(text(&ran.stdout).contains(r#"{"uri":"%FE%20%C3%A9.ptx"}"#), "{}", text(&ran.stdout));
     let ran = sh(&folder, "$R why a+b a=$(printf '\\377') b=1f");
     assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(2), "error: `\u{fffd}` is not UTF-8\n"));
 }

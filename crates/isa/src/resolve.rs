@@ -52,17 +52,23 @@ impl<M> Table<M> {
             return Err(unavailable(spelling, &fitting, target, version));
         }
         // The closest row has most of the modifiers that were written.
-        let closest = self
+        let misfits: Vec<_> = self
             .rows()
             .filter_map(|form| match form.effects(mnemonic, &modifiers) {
                 Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
                 _ => None,
             })
-            .reduce(|best, next| if next.0 > best.0 { next } else { best });
-        Err(match closest {
-            Some((_, form, mismatch)) => mismatch_finding(spelling, form, &mismatch),
-            None => self.unknown(spelling, mnemonic),
-        })
+            .collect();
+        let closest = misfits.iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((most, form, mismatch)) = closest else { return Err(self.unknown(spelling, mnemonic)) };
+        // Of a form that several rows write, what each lacks.
+        let syntax = form.syntax();
+        let alike = misfits.iter().filter(|(count, form, _)| count == most && form.syntax() == syntax);
+        let lacking = alike.filter_map(|(.., mismatch)| match mismatch {
+            Mismatch::Missing(slot) => Some(*slot),
+            _ => None,
+        });
+        Err(mismatch_finding(spelling, form, mismatch, &lacking.collect::<Vec<_>>()))
     }
 
     fn unknown(&self, spelling: &str, mnemonic: &str) -> Finding {
@@ -171,7 +177,7 @@ fn unavailable<M>(spelling: &str, fitting: &[&Form<M>], target: Option<SmTarget>
     .help(if last.note.is_empty() { first.note } else { last.note })
 }
 
-fn mismatch_finding<M>(spelling: &str, form: &Form<M>, mismatch: &Mismatch) -> Finding {
+fn mismatch_finding<M>(spelling: &str, form: &Form<M>, mismatch: &Mismatch, lacking: &[&Slot]) -> Finding {
     let syntax = form.syntax();
     let message = match mismatch {
         Mismatch::NotAllowed(modifier) => {
@@ -179,7 +185,13 @@ fn mismatch_finding<M>(spelling: &str, form: &Form<M>, mismatch: &Mismatch) -> F
         }
         Mismatch::Twice(modifier) => format!("`{modifier}` is one too many in `{spelling}`: the form is `{syntax}`"),
         Mismatch::Missing(slot) => {
-            let choices: Vec<&str> = slot.choices.iter().map(|choice| choice.text).collect();
+            let same = lacking.iter().filter(|other| other.name == slot.name);
+            let mut choices: Vec<&str> = Vec::new();
+            for choice in same.flat_map(|slot| slot.choices) {
+                if !choices.contains(&choice.text) {
+                    choices.push(choice.text);
+                }
+            }
             format!("`{spelling}` lacks one of {}: the form is `{syntax}`", choices.join(" "))
         }
         Mismatch::Other => format!("`{spelling}` is not `{syntax}`"),
