@@ -330,7 +330,7 @@ pub(crate) struct Prepared {
 impl Asked<'_> {
     /// The module, with the kernel that is meant.
     pub(crate) fn ready(&self, py: Python<'_>) -> PyResult<Ready> {
-        let Asked { name, language, content, entry, assume, spec, how, .. } = self;
+        let Asked { name, language, content, entry, assume, spec, args, how, .. } = self;
         let assume = match assume.as_str() {
             "nvidia" => Assume::Nvidia,
             "strict" => Assume::Strict,
@@ -343,7 +343,8 @@ impl Asked<'_> {
         let machine = machine.map_err(|problem| PyValueError::new_err(format!("`arch`: {problem}")))?;
         let profile = profile(py, how.profile.as_deref(), Profile::NVIDIA)?;
         let (entry, spec) = (entry.clone(), spec.clone());
-        let choice = Choice { entry, machine, profile, assume, spec, ..Choice::default() };
+        let arguments = args.iter().map(|(parameter, _)| parameter.clone()).collect();
+        let choice = Choice { entry, machine, profile, assume, spec, arguments, ..Choice::default() };
         let (source, text) = match (content, language.as_str()) {
             (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),

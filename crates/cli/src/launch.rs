@@ -124,6 +124,11 @@ const SMOKE_BUFFER: usize = 1 << 20;
 const SMOKE_SHARED: u32 = 227 << 10;
 
 impl LaunchArguments {
+    /// What the arguments are given for.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.arg.iter().filter_map(|text| text.split()).map(|(name, _)| name)
+    }
+
     /// A kernel on arguments of zeros, with as many threads a block as it was made for, a warp where it does not say.
     pub(crate) fn smoke<'r>(&self, ready: &'r Ready, options: Options) -> Result<Launch<'r>, Failure> {
         let kernel = ready.kernel();
@@ -271,8 +276,7 @@ impl Prepared {
             });
         }
         let (mut ready, text) = ready(path, asked, arguments)?;
-        let names = arguments.arg.iter().filter_map(|text| text.split()).map(|(name, _)| name);
-        ready.name_members(names).map_err(|problem| Failure::Input(format!("--arg: {problem}")))?;
+        ready.name_members(arguments.names()).map_err(|problem| Failure::Input(format!("--arg: {problem}")))?;
         let (args, arrays) = bind(&ready, arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
         let name = &ready.kernel().name;
@@ -402,6 +406,7 @@ pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Ch
         profile: arguments.profile()?,
         assume: arguments.assume.into(),
         spec: spec_constants(&arguments.spec)?,
+        arguments: arguments.names().map(str::to_owned).collect(),
         largest_kernel: memory::largest_kernel(arguments.limit_instructions),
         stack_bytes: arguments.stack,
         heap_bytes: arguments.heap,

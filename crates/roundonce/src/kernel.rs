@@ -50,6 +50,8 @@ pub struct Choice {
     pub assume: Assume,
     /// SPIR-V: specialisation constants, by their SpecId, as their types write them.
     pub spec: Vec<(u32, String)>,
+    /// SPIR-V: the names of a launch's arguments, which say how long run-time arrays of descriptors are: `0.1[2]`.
+    pub arguments: Vec<String>,
     /// A kernel of more operations and blocks than this, its calls inlined, is refused.
     pub largest_kernel: usize,
     /// PTX: bytes of a thread's stack, for recursive functions, those called through addresses, and `alloca`.
@@ -78,6 +80,7 @@ impl Default for Choice {
             profile,
             assume: Assume::default(),
             spec: Vec::new(),
+            arguments: Vec::new(),
             largest_kernel,
             stack_bytes,
             heap_bytes,
@@ -369,7 +372,20 @@ fn spirv_settings(module: &spirv::Module, choice: &Choice) -> Result<Settings, R
         bits.map(|bits| (*id, bits)).map_err(|problem| Refusal::Usage(format!("constant {id}={value}: {problem}")))
     });
     let spec = spec.collect::<Result<_, _>>()?;
-    Ok(Settings { entry: choice.entry.clone(), spec, assume: choice.assume, largest_kernel: choice.largest_kernel })
+    let mut descriptors = BTreeMap::new();
+    for (place, index) in choice.arguments.iter().filter_map(|name| descriptor(name)) {
+        let count = descriptors.entry(place).or_default();
+        *count = index.saturating_add(1).max(*count);
+    }
+    let Choice { entry, assume, largest_kernel, .. } = choice;
+    Ok(Settings { entry: entry.clone(), spec, descriptors, assume: *assume, largest_kernel: *largest_kernel })
+}
+
+/// Set, binding and index of a name such as `0.1[2]`.
+fn descriptor(name: &str) -> Option<((u32, u32), u32)> {
+    let (place, index) = name.strip_suffix(']')?.split_once('[')?;
+    let (set, binding) = place.split_once('.')?;
+    Some(((set.parse().ok()?, binding.parse().ok()?), index.parse().ok()?))
 }
 
 /// A specialisation constant's bits.

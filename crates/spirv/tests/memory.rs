@@ -251,3 +251,87 @@ OpGroupWaitEvents %workgroup %one %e\nOpReturn\nOpFunctionEnd\n";
         assert_eq!(run_group(text, args, invocations), bytes, "{invocations}");
     }
 }
+
+/// The same of a subgroup: of two, the second of which may be short, each copies its own part.
+#[test]
+fn copies_of_a_subgroup() {
+    let text = "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\nOpCapability SubgroupDispatch\nOpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %main \"main\" %id\nOpDecorate %id BuiltIn SubgroupId\nOpDecorate %id Constant
+%void = OpTypeVoid\n%u32 = OpTypeInt 32 0\n%u64 = OpTypeInt 64 0\n%event = OpTypeEvent\n%subgroup = OpConstant %u32 3
+%one = OpConstant %u32 1\n%n = OpConstant %u64 50\n%all = OpConstant %u64 100\n%unit = OpConstant %u64 1\n%table = OpTypeArray %u32 %all
+%none = OpConstantNull %event\n%to_table = OpTypePointer Workgroup %table\n%to_id = OpTypePointer Input %u32
+%to_local = OpTypePointer Workgroup %u32\n%to_global = OpTypePointer CrossWorkgroup %u32\n%to_event = OpTypePointer Function %event
+%held = OpVariable %to_table Workgroup\n%id = OpVariable %to_id Input\n%procedure = OpTypeFunction %void %to_global %to_global
+%main = OpFunction %void None %procedure\n%x = OpFunctionParameter %to_global\n%y = OpFunctionParameter %to_global
+%start = OpLabel\n%e = OpVariable %to_event Function\n%own = OpLoad %u32 %id\n%wide = OpUConvert %u64 %own\n%at = OpIMul %u64 %wide %n
+%h = OpInBoundsAccessChain %to_local %held %at\n%from = OpInBoundsPtrAccessChain %to_global %x %at
+%to = OpInBoundsPtrAccessChain %to_global %y %at\n%first = OpGroupAsyncCopy %event %subgroup %h %from %n %unit %none\nOpStore %e %first
+OpGroupWaitEvents %subgroup %one %e\n%second = OpGroupAsyncCopy %event %subgroup %to %h %n %unit %none\nOpStore %e %second
+OpGroupWaitEvents %subgroup %one %e\nOpReturn\nOpFunctionEnd\n";
+    let bytes: Vec<u8> = (0..100u32).flat_map(|at| (at * 77).to_le_bytes()).collect();
+    for invocations in [6, 32, 33, 40, 64] {
+        let args = vec![Arg::Buffer(Buffer::from_bytes(&bytes)), Arg::Buffer(Buffer::zeros(400))];
+        // A part for each subgroup that there is.
+        let copied = if invocations > 32 { 400 } else { 200 };
+        let wanted = [&bytes[..copied], &vec![0; 400 - copied]].concat();
+        assert_eq!(run_group(text, args, invocations), wanted, "{invocations}");
+    }
+}
+
+/// Of an array of descriptors each has its own length: by a constant and by what an invocation computes. The type says how many there are,
+/// or the launch.
+#[test]
+fn arrays_of_descriptors() {
+    let shader = |blocks: &str, chosen: &str| {
+        format!(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %index
+OpExecutionMode %main LocalSize 3 1 1\nOpDecorate %index BuiltIn LocalInvocationIndex\nOpDecorate %words ArrayStride 4
+OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %block 1 Offset 4\nOpDecorate %many DescriptorSet 0
+OpDecorate %many Binding 0\nOpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n%void = OpTypeVoid\n%procedure = OpTypeFunction %void
+%u32 = OpTypeInt 32 0\n%two = OpConstant %u32 2\n%three = OpConstant %u32 3\n%one = OpConstant %u32 1\n%none = OpConstant %u32 0
+%words = OpTypeRuntimeArray %u32\n%block = OpTypeStruct %u32 %words\n%blocks = {blocks}
+%to_blocks = OpTypePointer StorageBuffer %blocks\n%to_block = OpTypePointer StorageBuffer %block
+%to_word = OpTypePointer StorageBuffer %u32\n%in = OpTypePointer Input %u32\n%many = OpVariable %to_blocks StorageBuffer
+%out = OpVariable %to_block StorageBuffer\n%index = OpVariable %in Input\n%main = OpFunction %void None %procedure
+%start = OpLabel\n%i = OpLoad %u32 %index\n%b = OpAccessChain %to_block %many %i\n%n = OpArrayLength %u32 %b 1
+%to = OpAccessChain %to_word %out %one %i\nOpStore %to %n\n%c = OpAccessChain %to_block %many %two\n%m = OpArrayLength %u32 %c 1
+%place = OpAccessChain %to_word %many {chosen} %none\n%head = OpLoad %u32 %place\n%sum = OpIMul %u32 %head %m\n%j = OpIAdd %u32 %i %three
+%also = OpAccessChain %to_word %out %one %j\nOpStore %also %sum\nOpReturn\nOpFunctionEnd\n"
+        )
+    };
+    let at_run_time = "OpTypeRuntimeArray %block";
+    let lowered = |text: &str, count: Option<u32>| {
+        let module = assemble_module(text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
+        let descriptors = count.map(|count| ((0, 0), count)).into_iter().collect();
+        lower(&module, Some(text), &Settings { descriptors, ..Settings::default() })
+    };
+    let run = |text: &str, count: Option<u32>| {
+        let program = lowered(text, count).unwrap_or_else(|it| panic!("{it:?}\n{text}")).program;
+        let many = (0..count.unwrap_or(3)).map(|at| [at + 7].into_iter().chain(vec![0; [1, 11, 5, 3][at as usize]]));
+        let mut args: Vec<Arg> = many.map(|words| Arg::Buffer(Buffer::from_words(words.collect()))).collect();
+        args.push(Arg::Buffer(Buffer::zeros(28)));
+        let launch = Launch {
+            program: &program,
+            entry: None,
+            grid: [1; 3],
+            block: [3, 1, 1],
+            args,
+            dynamic_shared: 0,
+            options: Options { engine: Engine::Native, ..Options::default() },
+        };
+        launch.run().map(|report| report.buffers.last().unwrap().as_ref().unwrap().words().to_vec())
+    };
+    for (blocks, count) in [("OpTypeArray %block %three", None), (at_run_time, Some(3)), (at_run_time, Some(4))] {
+        assert_eq!(run(&shader(blocks, "%i"), count).unwrap(), [0, 1, 11, 5, 35, 40, 45], "{blocks}");
+    }
+    // The fourth of three, and by a constant.
+    let error =
+        run(&shader(at_run_time, "%next").replace("%place = ", "%next = OpIAdd %u32 %i %one\n%place = "), Some(3));
+    assert!(error.unwrap_err().to_string().contains("outside every buffer"));
+    let refused = |text: String, count| lowered(&text, count).unwrap_err()[0].message.clone();
+    let none = "0.0: a run-time array of descriptors without a buffer cannot be run";
+    assert_eq!(refused(shader(at_run_time, "%i"), None), none);
+    let fourth = "OpAccessChain: descriptor 3 of 3 that are given cannot be run";
+    assert_eq!(refused(shader(at_run_time, "%three"), Some(3)), fourth);
+    assert_eq!(refused(shader(at_run_time, "%i"), Some(257)), "0.0: an array of 257 descriptors cannot be run");
+}

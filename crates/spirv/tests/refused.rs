@@ -120,3 +120,36 @@ fn types_that_contain_themselves_are_no_types() {
     let nothing: String = (0..200).map(|at| format!("%n{} = OpTypeStruct %n{at} %n{at}\n", at + 1)).collect();
     assert_eq!(reported(&format!("%n0 = OpTypeStruct\n{nothing}"), "%r = OpUndef %n200"), Ok(()));
 }
+
+/// A workgroup without invocations: by what says its size, with the place.
+#[test]
+fn workgroups_of_nothing() {
+    let mode = "OpExecutionMode %main LocalSize 1 1 1";
+    let by_id = "OpExecutionModeId %main LocalSizeId %one %size %one";
+    let built_in = "OpDecorate %group BuiltIn WorkgroupSize";
+    let size = "OpDecorate %size SpecId 7";
+    let reported = |replaced: &str, globals: &str, spec: Option<(u32, u64)>| {
+        let text = module(globals, "", "").replace(mode, replaced);
+        let read = assemble_module(&text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
+        let entry = Some("main".to_owned());
+        let settings = Settings { entry, spec: spec.into_iter().collect(), ..Settings::default() };
+        let lowered = lower(&read, Some(&text), &settings);
+        lowered.map(|lowered| lowered.program.kernels[0].required_block).map_err(|findings| {
+            let Location::Span { start, end } = findings[0].location else { panic!("{findings:?}") };
+            (text[start..end].to_owned(), findings[0].message.clone())
+        })
+    };
+    let declared = "%size = OpSpecConstant %u32 2\n%v3u = OpTypeVector %u32 3\n%group = OpSpecConstantComposite %v3u %one %one %size";
+    let wrong = |said_by: &str, size: &str| format!("{said_by} of {size} invocations: expected 1 to 2^32 - 1 of each");
+    for (replaced, said_by, given, none) in [
+        (format!("{by_id}\n{size}"), "LocalSizeId", [1, 2, 1], "1 × 0 × 1"),
+        (format!("{mode}\n{built_in}\n{size}"), "BuiltIn WorkgroupSize", [1, 1, 2], "1 × 1 × 0"),
+    ] {
+        assert_eq!(reported(&replaced, declared, None), Ok(Some(given)), "{replaced}");
+        let (place, message) = reported(&replaced, declared, Some((7, 0))).unwrap_err();
+        assert_eq!(message, wrong(said_by, none));
+        assert!(replaced.contains(&place) && place.contains(said_by.trim_start_matches("BuiltIn ")), "{place}");
+    }
+    let (_, message) = reported("OpExecutionMode %main LocalSize 4 1 0", "", None).unwrap_err();
+    assert_eq!(message, wrong("LocalSize", "4 × 1 × 0"));
+}

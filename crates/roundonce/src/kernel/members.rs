@@ -48,7 +48,11 @@ impl Ready {
         // From the last on, so that the places before stay.
         for (place, named) in named.into_iter().rev() {
             let members = reads.members(&self.kernel().params[place], &named)?;
-            self.kernel_mut().params.splice(place..=place, members);
+            let kernel = self.kernel_mut();
+            if place < kernel.push_constants {
+                kernel.push_constants = kernel.push_constants - 1 + members.len();
+            }
+            kernel.params.splice(place..=place, members);
         }
         Ok(())
     }
@@ -60,8 +64,12 @@ impl Ready {
             Ok(members) if is_structure(&param) => members,
             _ => vec![param],
         };
-        let params = std::mem::take(&mut self.kernel_mut().params);
-        self.kernel_mut().params = params.into_iter().flat_map(split).collect();
+        let kernel = self.kernel_mut();
+        let mut pushed: Vec<Param> = std::mem::take(&mut kernel.params);
+        let rest = pushed.split_off(kernel.push_constants);
+        kernel.params = pushed.into_iter().flat_map(split).collect();
+        kernel.push_constants = kernel.params.len();
+        kernel.params.extend(rest.into_iter().flat_map(split));
     }
 
     /// The names of the members that the kernel reads of a parameter, where that is a structure passed by value.

@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roundonce_ir::{IntOp, MemoryOrder, Op, Operand, Param, Passing, Space, Special, Variable, Width};
+use roundonce_isa::Finding;
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
 
 use super::types::{Layout, Part, TypeKind};
-use super::value::{Pointer, TypedValue, Value};
-use super::{Body, Result, constant::Bits};
+use super::value::{BufferOf, Pointer, TypedValue, Value};
+use super::{Body, MALFORMED, Result, constant::Bits};
 use crate::literal::read_string;
+use crate::module::Instruction;
 
 /// Bytes of an address.
 const ADDRESS: u32 = 8;
@@ -19,6 +21,18 @@ const ADDRESS: u32 = 8;
 const MOST_DESCRIPTORS: u64 = 256;
 /// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
 const SHARED_ALIGN: u32 = 128;
+
+/// An array of descriptors of buffers.
+#[derive(Clone, Copy)]
+pub(super) struct Descriptors {
+    /// What each points to.
+    pub(super) of: u32,
+    /// The first of their parameters, and how many there are.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// Whether the launch says how many.
+    pub(super) at_run_time: bool,
+}
 
 impl Body<'_> {
     /// Everything before the first instruction.
@@ -48,20 +62,17 @@ impl Body<'_> {
         self.kernel.param_bytes = self.kernel.param_bytes.next_multiple_of(ADDRESS);
         for ((set, binding), variables) in buffers {
             self.stand_at(variables[0].0);
-            if let Some(&TypeKind::Array { of, count }) = lowering.types.kind(variables[0].3)
-                && matches!(lowering.types.kind(of), Some(TypeKind::Struct(_)))
-                && count <= MOST_DESCRIPTORS
+            if let Some(array) = self.descriptors_of((set, binding), variables[0].3)?
                 && variables.iter().all(|&(.., to)| to == variables[0].3)
             {
-                let first = self.kernel.params.len() as u32;
-                for at in 0..count {
+                for at in 0..array.count {
                     self.param(format!("{set}.{binding}[{at}]"), ADDRESS, None, Passing::Buffer)?;
                 }
                 for (index, id, type_id, _) in variables {
                     self.stand_at(index);
                     // Nothing but an access chain leads into one of them.
                     self.hold(id, type_id, at_address(Space::Global, Operand::ZERO));
-                    self.descriptors.insert(id, (first, count as u32));
+                    self.descriptors.insert(id, array);
                 }
                 continue;
             }
@@ -79,7 +90,11 @@ impl Body<'_> {
                     let what = lowering.facts.describe(lowering.module, to);
                     return Err(self.unsupported(format!("{set}.{binding}: a descriptor of {what}")));
                 }
-                self.hold(id, type_id, Pointer { param: Some(param), ..at_address(Space::Global, address) });
+                self.hold(
+                    id,
+                    type_id,
+                    Pointer { buffer: BufferOf::Param(param), ..at_address(Space::Global, address) },
+                );
             }
         }
         for index in rest {
@@ -87,6 +102,33 @@ impl Body<'_> {
             self.other_variable()?;
         }
         Ok(())
+    }
+
+    /// The array of descriptors of buffers that a type is, its parameters next; `None` of another. A launch says how long one is whose
+    /// type does not.
+    fn descriptors_of(&self, place: (u32, u32), to: u32) -> Result<Option<Descriptors>> {
+        let types = &self.lowering.types;
+        let (of, count, at_run_time) = match types.kind(to) {
+            Some(&TypeKind::Array { of, count }) if count <= MOST_DESCRIPTORS => (of, count, false),
+            Some(&TypeKind::RuntimeArray { of }) => {
+                (of, self.lowering.descriptors.get(&place).map_or(0, |&count| count.into()), true)
+            }
+            _ => return Ok(None),
+        };
+        if !matches!(types.kind(of), Some(TypeKind::Struct(_))) {
+            return Ok(None);
+        }
+        let (set, binding) = place;
+        if count == 0 && at_run_time {
+            let refused =
+                self.unsupported(format!("{set}.{binding}: a run-time array of descriptors without a buffer"));
+            return Err(refused.help(format!("its buffers are given as `{set}.{binding}[0]` and so on")));
+        }
+        if count > MOST_DESCRIPTORS {
+            return Err(self.unsupported(format!("{set}.{binding}: an array of {count} descriptors")));
+        }
+        let first = self.kernel.params.len() as u32;
+        Ok(Some(Descriptors { of, first, count: count as u32, at_run_time }))
     }
 
     /// How a variable's images or samplers are passed; `None` of another.
@@ -196,12 +238,12 @@ impl Body<'_> {
         let members = (0..count).filter_map(|index| lowering.types.member(to, index));
         for (index, (member, offset, layout)) in members.enumerate() {
             let scalar = lowering.types.scalar(member);
-            let size = self.span_of(member, offset, layout)?;
+            let (size, has_address) = self.span_of(member, offset, layout)?;
             let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
             let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
             let unique = !names[index].is_empty() && times[names[index].as_str()] == 1;
             let name = if unique { names[index].clone() } else { format!("push.{index}") };
-            let passing = if matches!(scalar, Some(Part::Pointer(_))) { Passing::Any } else { Passing::Value };
+            let passing = if has_address { Passing::Any } else { Passing::Value };
             let scalar = scalar.and_then(Part::scalar);
             self.kernel.params.push(Param { name, offset: offset as u32, size: size as u32, scalar, passing });
             self.kernel.param_bytes = self.kernel.param_bytes.max(end as u32);
@@ -211,13 +253,14 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Bytes from a member's first to its last: a vector of three has no padding.
-    fn span_of(&mut self, member: u32, offset: u64, layout: Layout) -> Result<u64> {
+    /// Bytes from a member's first to its last, a vector of three having no padding; whether addresses are among them.
+    fn span_of(&mut self, member: u32, offset: u64, layout: Layout) -> Result<(u64, bool)> {
         let mut cells = Vec::new();
         let found = self.lowering.types.cells(member, offset, layout, &mut cells);
         let ends = cells.iter().map(|cell| cell.offset + u64::from(cell.part.bytes()));
         let end = ends.max().filter(|_| found.is_some());
-        end.map_or_else(|| self.size_of(member), |end| Ok(end.saturating_sub(offset)))
+        let size = end.map_or_else(|| self.size_of(member), |end| Ok(end.saturating_sub(offset)))?;
+        Ok((size, cells.iter().any(|cell| matches!(cell.part, Part::Pointer(_)))))
     }
 
     /// The names that OpMemberName gives to a struct's members.
@@ -330,27 +373,44 @@ impl Body<'_> {
 
     /// The size that the module gives its workgroups: BuiltIn WorkgroupSize, LocalSizeId, LocalSize.
     fn required_block(&self) -> Result<Option<[u32; 3]>> {
+        let Some((said_by, size, place)) = self.workgroup_size()? else { return Ok(None) };
+        let sizes: Option<Vec<u32>> =
+            size.iter().map(|&size| u32::try_from(size).ok().filter(|&size| size > 0)).collect();
+        match sizes.as_deref() {
+            Some(&[x, y, z]) => Ok(Some([x, y, z])),
+            _ => {
+                let [x, y, z] = size;
+                let message = format!("{said_by} of {x} × {y} × {z} invocations: expected 1 to 2^32 - 1 of each");
+                Err(Finding::error(MALFORMED, self.lowering.module.location(place.word), message))
+            }
+        }
+    }
+
+    /// What says the size of workgroups, the size, and where.
+    fn workgroup_size(&self) -> Result<Option<(&'static str, [u64; 3], Instruction)>> {
         let (facts, constants) = (&self.lowering.facts, &self.lowering.constants);
         let sizes = |at: &crate::facts::Attached| {
             at.value == Decoration::BuiltIn as u32 && at.words.first() == Some(&(BuiltIn::WorkgroupSize as u32))
         };
-        let constant = facts.decorations.iter().filter(|at| sizes(at)).find_map(|at| constants.get(at.target));
-        if let Some(constant) = constant
+        let found = |at: &crate::facts::Attached| Some((constants.get(at.target)?, at.instruction));
+        if let Some((constant, place)) = facts.decorations.iter().filter(|at| sizes(at)).find_map(found)
             && let Bits::Known(bits) = &constant.bits
             && let [x, y, z] = bits[..]
         {
-            return Ok(Some([x, y, z].map(|size| size as u32)));
+            return Ok(Some(("BuiltIn WorkgroupSize", [x, y, z], place)));
         }
         for at in facts.modes_of(self.entry.function) {
             let [x, y, z] = at.words[..] else { continue };
             match ExecutionMode::from_u32(at.value) {
-                Some(ExecutionMode::LocalSize) => return Ok(Some([x, y, z])),
+                Some(ExecutionMode::LocalSize) => {
+                    return Ok(Some(("LocalSize", [x, y, z].map(u64::from), at.instruction)));
+                }
                 Some(ExecutionMode::LocalSizeId) => {
                     let sizes = [x, y, z].map(|id| constants.scalar(id));
                     let [Some(x), Some(y), Some(z)] = sizes else {
                         return Err(self.unsupported("LocalSizeId of what is no constant"));
                     };
-                    return Ok(Some([x, y, z].map(|size| size as u32)));
+                    return Ok(Some(("LocalSizeId", [x, y, z], at.instruction)));
                 }
                 _ => {}
             }
@@ -375,7 +435,7 @@ impl Body<'_> {
                     Some(StorageClass::CrossWorkgroup | StorageClass::UniformConstant) => {
                         let param = self.param(name, ADDRESS, None, Passing::Buffer)?;
                         let address = self.param_address(param);
-                        Value::Memory(Pointer { param: Some(param), ..at_address(Space::Global, address) })
+                        Value::Memory(Pointer { buffer: BufferOf::Param(param), ..at_address(Space::Global, address) })
                     }
                     Some(StorageClass::Workgroup) => {
                         let param = self.param(name, ADDRESS, None, Passing::Shared)?;
@@ -512,5 +572,12 @@ impl Body<'_> {
 
 /// A pointer to an address.
 fn at_address(space: Space, address: Operand) -> Pointer {
-    Pointer { space, address, offset: 0, layout: Layout::default(), param: None, order: MemoryOrder::WEAK }
+    Pointer {
+        space,
+        address,
+        offset: 0,
+        layout: Layout::default(),
+        buffer: BufferOf::Unknown,
+        order: MemoryOrder::WEAK,
+    }
 }

@@ -73,11 +73,12 @@ impl Body<'_> {
         }
     }
 
-    /// `async_work_group_copy`: done at once, each invocation's elements by itself. Those of others are seen behind the wait.
+    /// `async_work_group_copy`, and the same of a subgroup: done at once, each invocation's elements by itself. Those of others are
+    /// seen behind the wait.
     pub(super) fn copy_in_group(&mut self) -> Result<()> {
         let [to_id, from_id, count, stride, event] =
             [self.operand(1)?, self.operand(2)?, self.operand(3)?, self.operand(4)?, self.operand(5)?];
-        self.refuse_subgroup()?;
+        let of_workgroup = self.is_of_workgroup()?;
         let ((to, element), (from, other)) = (self.memory(to_id)?, self.memory(from_id)?);
         let bytes = self.lowering.types.stride(self.typed_value(to_id)?.type_id, element);
         let Some(bytes) = bytes.filter(|_| element == other) else {
@@ -93,7 +94,10 @@ impl Body<'_> {
         let bytes = Operand::Imm(bytes);
         let far = self.int(IntOp::Mul, Width::B64, &[stride, bytes]);
         let (of_to, of_from) = if to.space == Space::Shared { (bytes, far) } else { (far, bytes) };
-        let (first, step) = (self.local_index(Width::B64), self.group_size(Width::B64));
+        let (first, step) = match of_workgroup {
+            true => (self.local_index(Width::B64), self.group_size(Width::B64)),
+            false => self.place_in_subgroup(),
+        };
         self.count_up(Width::B64, first, count, step, |body, at| {
             let element_of = |body: &mut Self, pointer: Pointer, stride: Operand| {
                 let distance = body.int(IntOp::Mul, Width::B64, &[at, stride]);
@@ -110,14 +114,10 @@ impl Body<'_> {
 
     /// `wait_group_events`: the copies are done; all invocations have done theirs behind a barrier.
     pub(super) fn wait_for_copies(&mut self) -> Result<()> {
-        self.refuse_subgroup()?;
-        self.wait();
-        Ok(())
-    }
-
-    fn refuse_subgroup(&mut self) -> Result<()> {
-        if !self.is_of_workgroup()? {
-            return Err(self.unsupported(format!("{} of a subgroup", self.opcode())));
+        if self.is_of_workgroup()? {
+            self.wait();
+        } else {
+            self.emit(Op::WarpBarrier { mask: Operand::Imm(Width::B32.mask()) });
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use roundonce_ir::{
 use rspirv::spirv::{Dim, ImageFormat, ImageOperands, Op as Opcode};
 
 use super::types::{ImageKind, Layout, Part, TypeKind};
-use super::value::{Pointer, Value};
+use super::value::{BufferOf, Pointer, Value};
 use super::{Body, Result};
 
 /// Image operands that change nothing here: there is one level of detail, and memory is sequential.
@@ -324,6 +324,13 @@ impl Body<'_> {
         self.emit(Op::ImageAddress { d, image, shape, at, texel, outside });
         let (space, address, layout) = (Space::Global, d.into(), Layout::default());
         let order = MemoryOrder::WEAK;
-        self.define_value(Value::Memory(Pointer { space, address, offset: 0, layout, param: None, order }))
+        self.define_value(Value::Memory(Pointer {
+            space,
+            address,
+            offset: 0,
+            layout,
+            buffer: BufferOf::Unknown,
+            order,
+        }))
     }
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use roundonce_ir::{Comparand, Comparison, IntOp, MemoryOrder, Op, Operand, Signedness, Space, Special, Width};
 use rspirv::spirv::{ExecutionModel, MemoryAccess, Op as Opcode};
 
+use super::builtin::Descriptors;
 use super::types::{Cell, Layout, MOST_PARTS, Part, TypeKind};
-use super::value::{Pointer, Value};
+use super::value::{BufferOf, Pointer, Value};
 use super::{Body, Result};
 
 /// Elements of one load or store.
@@ -294,7 +295,7 @@ impl Body<'_> {
             address: Operand::Imm(start),
             offset: 0,
             layout: Layout::default(),
-            param: None,
+            buffer: BufferOf::Unknown,
             order: MemoryOrder::WEAK,
         }))
     }
@@ -313,8 +314,7 @@ impl Body<'_> {
         let (mut pointer, mut to) = self.pointer(base)?;
         let mut indices = &self.operands()[1..].to_vec()[..];
         if let (Some(&descriptors), Some((&index, rest))) = (self.descriptors.get(&base), indices.split_first()) {
-            (pointer, to) =
-                (self.descriptor_at(base, descriptors, index)?, self.lowering.types.element(to).unwrap_or(to));
+            (pointer, to) = (self.descriptor_at(base, descriptors, index)?, descriptors.of);
             indices = rest;
         }
         let pointer = self.walk(pointer, to, indices)?;
@@ -322,25 +322,45 @@ impl Body<'_> {
     }
 
     /// A buffer of an array of descriptors: the parameters that hold their addresses stand one behind the other.
-    fn descriptor_at(&mut self, base: u32, (first, count): (u32, u32), index: u32) -> Result<Value> {
+    fn descriptor_at(&mut self, base: u32, array: Descriptors, index: u32) -> Result<Value> {
+        let Descriptors { first, count, at_run_time, .. } = array;
         let start = i64::from(self.kernel.params[first as usize].offset);
         let known = self.lowering.constants.index(&self.lowering.types, index);
-        let (at, offset, param) = match known {
+        let (at, offset, buffer) = match known {
             Some(known) => {
                 let place = u32::try_from(known).ok().filter(|place| *place < count);
-                let place = place.ok_or_else(|| self.malformed(format!("descriptor {known} of {count}")))?;
-                (Operand::ZERO, start + 8 * i64::from(place), Some(first + place))
+                let place = place.ok_or_else(|| match at_run_time {
+                    true => {
+                        self.unsupported(format!("{}: descriptor {known} of {count} that are given", self.opcode()))
+                    }
+                    false => self.malformed(format!("descriptor {known} of {count}")),
+                })?;
+                (Operand::ZERO, start + 8 * i64::from(place), BufferOf::Param(first + place))
             }
             None => {
                 let (part, index) = self.scalar(index)?;
-                let index = self.index(part, index);
-                (self.int(IntOp::Mul, Width::B64, &[index, Operand::Imm(8)]), start, None)
+                let place = self.index(part, index);
+                let at = if at_run_time { self.if_below(place, count, place) } else { place };
+                let at = self.int(IntOp::Mul, Width::B64, &[at, Operand::Imm(8)]);
+                (at, start, BufferOf::Chosen { first, count, place })
             }
         };
         let d = self.fresh(Width::B64);
         self.emit(Op::Load { d: vec![Some(d)], space: Space::Param, bytes: 8, signed: false, address: at, offset });
-        let (space, address, layout) = (Space::Global, d.into(), Layout::default());
-        Ok(Value::Memory(Pointer { space, address, offset: 0, layout, param, order: self.order_of_id(base) }))
+        // Where there is no buffer, is none: an access ends the run.
+        let address = match buffer {
+            BufferOf::Chosen { place, .. } if at_run_time => self.if_below(place, count, d.into()),
+            _ => d.into(),
+        };
+        let (space, layout) = (Space::Global, Layout::default());
+        Ok(Value::Memory(Pointer { space, address, offset: 0, layout, buffer, order: self.order_of_id(base) }))
+    }
+
+    /// A value where a place is below a count, otherwise zero.
+    fn if_below(&mut self, place: Operand, count: u32, value: Operand) -> Operand {
+        let limit = Operand::Imm(count.into());
+        let is_below = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B64), place, limit);
+        self.select(Width::B64, is_below, value, Operand::ZERO)
     }
 
     /// Base, element, indices: the base is an element of an array.
@@ -429,21 +449,43 @@ impl Body<'_> {
         let (pointer, to) = self.memory(self.operand(0)?)?;
         let found = self.lowering.types.member(to, self.operand(1)? as usize);
         let Some((of, offset, layout)) = found else { return Err(self.malformed("there is no such member")) };
-        let (Some(elements), Some(param)) = (self.lowering.types.elements(of, layout), pointer.param) else {
-            return Err(self.unsupported(self.opcode()));
+        let Some(elements) = self.lowering.types.elements(of, layout) else {
+            return Err(self.malformed("the member is no array"));
         };
         if elements.stride == 0 {
             return Err(self.malformed("the array's elements have no size"));
         }
-        let bytes = self.fresh(Width::B64);
-        self.emit(Op::Special { d: bytes, special: Special::BufferBytes(param) });
+        let bytes = self.buffer_bytes(pointer.buffer)?;
         let before = Operand::Imm(offset.wrapping_add(pointer.offset as u64));
-        let rest = self.int(IntOp::Sub, Width::B64, &[bytes.into(), before]);
+        let rest = self.int(IntOp::Sub, Width::B64, &[bytes, before]);
         let rest = self.int(IntOp::Max(Signedness::Signed), Width::B64, &[rest, Operand::ZERO]);
         let count = self.int(IntOp::Div(Signedness::Unsigned), Width::B64, &[rest, Operand::Imm(elements.stride)]);
         let (part, _) = self.result()?;
         let count = self.resized(Part::Int { bits: 64, signed: false }, Signedness::Unsigned, part.bits(), count);
         self.define(vec![count])
+    }
+
+    /// How many bytes the buffer has that a pointer leads into.
+    fn buffer_bytes(&mut self, buffer: BufferOf) -> Result<Operand> {
+        let of = |body: &mut Self, param: u32| -> Operand {
+            let d = body.fresh(Width::B64);
+            body.emit(Op::Special { d, special: Special::BufferBytes(param) });
+            d.into()
+        };
+        match buffer {
+            BufferOf::Unknown => Err(self.unsupported(format!("{} of this pointer", self.opcode()))),
+            BufferOf::Param(param) => Ok(of(self, param)),
+            BufferOf::Chosen { first, count, place } => {
+                let mut bytes = Operand::ZERO;
+                for at in 0..count {
+                    let own = of(self, first + at);
+                    let comparand = Comparand::Unsigned(Width::B64);
+                    let is_it = self.compare(Comparison::Eq, comparand, place, Operand::Imm(u64::from(at)));
+                    bytes = self.select(Width::B64, is_it, own, bytes);
+                }
+                Ok(bytes)
+            }
+        }
     }
 
     /// Addresses as numbers, and from one space to another.

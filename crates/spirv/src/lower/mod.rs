@@ -98,6 +98,8 @@ pub struct Settings {
     pub entry: Option<String>,
     /// Bits of specialisation constants, by SpecId.
     pub spec: BTreeMap<u32, u64>,
+    /// How many descriptors run-time arrays of them have, by set and binding.
+    pub descriptors: BTreeMap<(u32, u32), u32>,
     /// What is done where the module is silent.
     pub assume: Assume,
     /// A kernel of more operations and blocks than this, its calls inlined, is refused.
@@ -107,7 +109,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let largest_kernel = roundonce_ir::LARGEST_KERNEL;
-        Settings { entry: None, spec: BTreeMap::new(), assume: Assume::default(), largest_kernel }
+        let (spec, descriptors) = (BTreeMap::new(), BTreeMap::new());
+        Settings { entry: None, spec, descriptors, assume: Assume::default(), largest_kernel }
     }
 }
 
@@ -271,6 +274,8 @@ struct Lowering<'m> {
     in_memory: HashSet<u32>,
     assume: Assume,
     largest_kernel: usize,
+    /// The lengths of run-time arrays of descriptors.
+    descriptors: BTreeMap<(u32, u32), u32>,
 }
 
 /// A block without its end.
@@ -324,8 +329,8 @@ struct Body<'l> {
     modes: [(Mode, FloatModes); 3],
     /// Where groups exchange values, in shared memory.
     scratch: Option<u64>,
-    /// Arrays of descriptors: the first of their parameters, and how many there are.
-    descriptors: HashMap<u32, (u32, u32)>,
+    /// Arrays of descriptors.
+    descriptors: HashMap<u32, builtin::Descriptors>,
     /// The flags of instructions that are not decorated, where the entry point declares any.
     fast_math: [Option<u32>; 3],
     /// Whether the entry point forbids contraction.

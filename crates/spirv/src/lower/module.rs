@@ -59,6 +59,7 @@ impl<'m> Lowering<'m> {
             in_memory: HashSet::new(),
             assume: settings.assume,
             largest_kernel: settings.largest_kernel,
+            descriptors: settings.descriptors.clone(),
         };
         lowering.read()?;
         lowering.in_memory = memory_variables::in_memory(&lowering);

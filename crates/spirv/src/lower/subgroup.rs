@@ -287,6 +287,18 @@ impl Body<'_> {
         self.define(parts)
     }
 
+    /// This invocation's place among those of its subgroup, and how many they are.
+    pub(super) fn place_in_subgroup(&mut self) -> (Operand, Operand) {
+        let (all, below) = (self.active(), self.fresh(Width::B32));
+        self.emit(Op::Special { d: below, special: Special::MaskLt });
+        let before = self.int(IntOp::And, Width::B32, &[all, below.into()]);
+        let mut count = |mask| {
+            let count = self.int(IntOp::PopCount, Width::B32, &[mask]);
+            self.resized(Part::Int { bits: 32, signed: false }, Signedness::Unsigned, 64, count)
+        };
+        (count(before), count(all))
+    }
+
     fn active(&mut self) -> Operand {
         let d = self.fresh(Width::B32);
         self.emit(Op::ActiveMask { d });

@@ -24,6 +24,19 @@ pub(super) enum Value {
     Registers(Rc<[Reg]>, usize),
 }
 
+/// The buffer that a pointer leads into, by the kernel's parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BufferOf {
+    Unknown,
+    Param(u32),
+    /// Of so many from the first on, the one at a place of 64 bits.
+    Chosen {
+        first: u32,
+        count: u32,
+        place: Operand,
+    },
+}
+
 /// A pointer into memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
@@ -32,8 +45,8 @@ pub(super) struct Pointer {
     /// Added to it.
     pub(super) offset: i64,
     pub(super) layout: Layout,
-    /// The buffer that it leads into, an index into the kernel's parameters.
-    pub(super) param: Option<u32>,
+    /// The buffer that it leads into.
+    pub(super) buffer: BufferOf,
     /// How accesses by it are ordered.
     pub(super) order: MemoryOrder,
 }
@@ -100,7 +113,7 @@ impl Body<'_> {
                     return Err(self.unsupported(format!("{} of this pointer", self.opcode())));
                 };
                 let (address, layout, order) = (*address, Layout::default(), MemoryOrder::WEAK);
-                Value::Memory(Pointer { space, address, offset: 0, layout, param: None, order })
+                Value::Memory(Pointer { space, address, offset: 0, layout, buffer: BufferOf::Unknown, order })
             }
             known => known,
         };
