@@ -6,8 +6,13 @@ use roundonce_exec::{Arg, Buffer, Engine, FaultKind, Launch, Options, Report, Ru
 /// A body between declarations and the kernel's end. `%rd1` is the buffer, `%rd2` and `%rd3` are the barrier's generic address and
 /// the generic address of `sm`, 64 words with their numbers.
 fn run(body: &str, block: u32, engine: Engine) -> Result<Report, RunError> {
+    run_on(["8.0", "sm_90"], body, block, engine)
+}
+
+/// The same in a version and on a target.
+fn run_on([version, target]: [&str; 2], body: &str, block: u32, engine: Engine) -> Result<Report, RunError> {
     let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+        ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
          .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n\
          .shared .align 16 .b8 before[32]; .shared .align 16 .b8 sm[256]; .shared .align 8 .b64 bar;\n\
          ld.param.u64 %rd1, [out]; mov.u64 %rd4, bar; cvta.shared.u64 %rd2, %rd4;\n\
@@ -25,8 +30,12 @@ fn run(body: &str, block: u32, engine: Engine) -> Result<Report, RunError> {
 
 /// The first words of the buffer, by every engine.
 fn expect(body: &str, block: u32, expected: &[u32]) {
+    expect_on(["8.0", "sm_90"], body, block, expected);
+}
+
+fn expect_on(machine: [&str; 2], body: &str, block: u32, expected: &[u32]) {
     for engine in [Engine::Interpreter, Engine::Native] {
-        let report = run(body, block, engine).unwrap_or_else(|error| panic!("{body}: {error}"));
+        let report = run_on(machine, body, block, engine).unwrap_or_else(|error| panic!("{body}: {error}"));
         assert_eq!(report.buffers[0].as_ref().unwrap().words()[..expected.len()], *expected, "{body}, {engine:?}");
     }
 }
@@ -119,6 +128,61 @@ fn a_barrier_that_all_have_left() {
                 mbarrier.test_wait.shared.b64 %p1, [bar], %rd7; mbarrier.test_wait.shared.b64 %p2, [bar], %rd7;\n\
                 selp.u32 %r6, 1, 0, %p1; selp.u32 %r7, 1, 0, %p2; st.global.v2.u32 [%rd1], {%r6, %r7};";
     expect(body, 1, &[1, 1]);
+}
+
+/// Reductions in bulk: each number of the buffer, from 100 on, with one of `sm`, from 0 on. 16 bytes have 4 numbers, the 5th stays.
+#[test]
+fn reductions_in_bulk() {
+    let to_global = |op: &str, before: &str| {
+        format!(
+            "bar.sync 0; setp.eq.u32 %p1, %r1, 0; {before}\n@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.{op} [%rd1], [sm], 16;"
+        )
+    };
+    for (op, expected) in [
+        ("add.u32", [100, 102, 104, 106, 104]),
+        ("add.s32", [100, 102, 104, 106, 104]),
+        ("min.u32", [0, 1, 2, 3, 104]),
+        ("max.s32", [100, 101, 102, 103, 104]),
+        // Above the limit to 0 or to the limit.
+        ("inc.u32", [0, 0, 0, 0, 104]),
+        ("dec.u32", [0, 1, 2, 3, 104]),
+        ("and.b32", [0, 1, 2, 3, 104]),
+        ("or.b32", [100, 101, 102, 103, 104]),
+        ("xor.b32", [100, 100, 100, 100, 104]),
+    ] {
+        expect(&to_global(op, ""), 32, &expected);
+    }
+    expect(&to_global("add.u64", ""), 32, &[100, 102, 104, 106, 104]);
+    let set = |place: &str, words: [u32; 4]| {
+        let [a, b, c, d] = words;
+        format!("@%p1 st.{place}.v4.u32 [{}], {{{a}, {b}, {c}, {d}}};", if place == "global" { "%rd1" } else { "sm" })
+    };
+    let both = |global: [u32; 4], shared: [u32; 4]| set("global", global) + &set("shared", shared);
+    // 1.5 + 2.5; subnormals are flushed in f32 and kept in 16 bits; of a number and a NaN the number.
+    let floats = both([0x3fc0_0000, 1, 0x8000_0001, 0x0080_0000], [0x4020_0000, 1, 0, 0x8040_0000]);
+    expect(&to_global("add.f32", &floats), 32, &[0x4080_0000, 0, 0, 0x0080_0000, 104]);
+    let halves = both([0x3c00_0001, 0x7e00_8001, 0x4000_3c00, 0], [0x3c00_0001, 0x3c00_0001, 0x3c00_4000, 0]);
+    expect(&to_global("add.noftz.f16", &halves), 32, &[0x4000_0002, 0x7fff_0000, 0x4200_4200, 0, 104]);
+    expect(&to_global("max.f16", &halves), 32, &[0x3c00_0001, 0x3c00_0001, 0x4000_4000, 0, 104]);
+    expect(&to_global("min.bf16", &both([0x3f80_4000; 4], [0x4000_3f80; 4])), 32, &[0x3f80_3f80; 4]);
+    expect(&to_global("add.noftz.bf16", &both([0x3f80_0001; 4], [0x4000_0001; 4])), 32, &[0x4040_0002; 4]);
+
+    // Into shared memory, which a barrier object learns of.
+    let to_shared = "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd7, [bar], 16;\n\
+         cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [sm], [sm+16], 16, [bar];\n\
+         mbarrier.test_wait.shared.b64 %p1, [bar], %rd7; selp.u32 %r6, 1, 0, %p1; ld.shared.u32 %r7, [sm];\n\
+         st.global.v2.u32 [%rd1], {%r6, %r7};";
+    expect(&format!("setp.ne.u32 %p2, %r1, 0; @%p2 exit; st.shared.u32 [sm+16], 7;\n{to_shared}"), 1, &[1, 7]);
+    fails("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [sm], 8;", "a multiple of 16 bytes");
+}
+
+/// Of each 16 bytes those whose bits the mask has.
+#[test]
+fn copies_under_a_mask() {
+    let body = "bar.sync 0; setp.eq.u32 %p1, %r1, 0; mov.b16 %h1, 0xf005;\n\
+                @%p1 cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [sm], 32, %h1;";
+    let body = format!(".reg .b16 %h<2>; {body}");
+    expect_on(["8.6", "sm_100"], &body, 32, &[0, 101, 102, 3, 4, 105, 106, 7, 108]);
 }
 
 #[test]

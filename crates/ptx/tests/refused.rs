@@ -52,6 +52,18 @@ fn by_name() {
         "mov.u32 %r1, %pm0;",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%x1], [%x2, {%r1}], [%x3];",
         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%x1];",
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [shared], [%x1], %r1, %r2, %r3, [shared];",
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.cp_mask [shared], [%x1], 16, [shared], %h1;",
+        "cp.async.ca.add.shared.global [shared], [%x1], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%x1], [shared], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%x1], [shared], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u16 [%x1], [shared], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u64 [%x1], [shared], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.exch.b32 [%x1], [shared], 16;",
+        "cp.reduce.async.bulk.shared::cta.global.bulk_group.add.u32 [shared], [%x1], 16;",
+        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.f32 [shared], [shared], 16, [shared];",
+        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b64 [shared], [shared], 16, [shared];",
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%x1, {%r1}], [shared];",
     ];
     for line in lines {
         let found = refusals("sm_100a", line);

@@ -3,6 +3,7 @@
 //! It is done at once. A program that reads the destination or writes the source before it has waited is not ordered
 //! with the copy, so that every result it could see is one the documents allow; one that waits sees the same.
 
+use super::memory::atomic_operation;
 use super::operand::Address;
 use super::statement::Inst;
 use super::{Body, Result};
@@ -12,6 +13,12 @@ use roundonce_ir::{Comparand, Comparison, Guard, Op, Operand, Reg, Space, Width}
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn copy(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         match inst.modifiers {
+            [".reduce", ".async", ".bulk", ..] => return self.reduce_bulk(inst),
+            // Words of other forms.
+            _ if atomic_operation(inst).is_some() || inst.has(".noftz") || inst.has(".reduce") => {
+                return Err(self.refuse(inst));
+            }
+            _ if inst.has(".cp_mask") && !inst.has(".bulk_group") => return Err(self.refuse(inst)),
             [".async", ".commit_group" | ".wait_group" | ".wait_all"]
             | [".async", ".bulk", ".commit_group" | ".wait_group" | ".prefetch", ..] => return Ok(()),
             [".async", ".mbarrier", ".arrive", ..] => return self.copy_arrives(inst),

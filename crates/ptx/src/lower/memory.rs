@@ -229,9 +229,6 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn atomic(&mut self, inst: &Inst<'m, 'a>, returns: bool) -> Result<()> {
         let ty = self.type_of(inst)?;
         let at = usize::from(returns);
-        let operation = inst.modifiers.iter().copied().find(|modifier| {
-            [".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"].contains(modifier)
-        });
         if inst.types.len() != 1 || ty.bits < 16 {
             return Err(self.refuse(inst));
         }
@@ -240,32 +237,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         };
         let space = self.space(inst, space);
         if ty.bits > 64 {
-            return self.atomic_of_16_bytes(inst, operation, (base, offset, space));
+            return self.atomic_of_16_bytes(inst, (base, offset, space));
         }
-        let sign = ty.sign();
-        let kind = match (operation, ty.kind) {
-            (Some(".add"), ScalarKind::Float(format)) => {
-                let mut operation = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
-                // PTX atom: `.add.f32` on global memory flushes subnormals; shared memory never does.
-                operation.flush = format == Format::F32;
-                AtomicKind::Float { operation, lanes: ty.components }
-            }
-            (Some(name @ (".min" | ".max")), ScalarKind::Float(format)) => {
-                AtomicKind::FloatMinMax { max: name == ".max", format, lanes: ty.components }
-            }
-            (Some(".exch"), _) => AtomicKind::Exchange,
-            (Some(".cas"), _) => AtomicKind::CompareAndSwap,
-            (_, ScalarKind::Float(_) | ScalarKind::Pred) => return Err(self.refuse(inst)),
-            (Some(".add"), _) => AtomicKind::Int(IntOp::Add),
-            (Some(".and"), _) => AtomicKind::Int(IntOp::And),
-            (Some(".or"), _) => AtomicKind::Int(IntOp::Or),
-            (Some(".xor"), _) => AtomicKind::Int(IntOp::Xor),
-            (Some(".min"), _) => AtomicKind::Int(IntOp::Min(sign)),
-            (Some(".max"), _) => AtomicKind::Int(IntOp::Max(sign)),
-            (Some(".inc"), _) => AtomicKind::Increment,
-            (Some(".dec"), _) => AtomicKind::Decrement,
-            _ => return Err(self.refuse(inst)),
-        };
+        let kind = self.atomic_kind(inst, ty)?;
         let c = if kind == AtomicKind::CompareAndSwap { self.value_at(inst, at + 2, ty)? } else { Operand::ZERO };
         let address = self.base(base, space)?;
         // Each element of a vector is atomic on its own (PTX 9.7.13.5).
@@ -298,14 +272,37 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
+    /// What an atomic or a reduction in bulk does with a number.
+    pub(super) fn atomic_kind(&self, inst: &Inst<'m, 'a>, ty: Type) -> Result<AtomicKind> {
+        let sign = ty.sign();
+        Ok(match (atomic_operation(inst), ty.kind) {
+            (Some(".add"), ScalarKind::Float(format)) => {
+                let mut operation = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
+                // PTX atom: `.add.f32` on global memory flushes subnormals; shared memory never does.
+                operation.flush = format == Format::F32;
+                AtomicKind::Float { operation, lanes: ty.components }
+            }
+            (Some(name @ (".min" | ".max")), ScalarKind::Float(format)) => {
+                AtomicKind::FloatMinMax { max: name == ".max", format, lanes: ty.components }
+            }
+            (Some(".exch"), _) => AtomicKind::Exchange,
+            (Some(".cas"), _) => AtomicKind::CompareAndSwap,
+            (_, ScalarKind::Float(_) | ScalarKind::Pred) => return Err(self.refuse(inst)),
+            (Some(".add"), _) => AtomicKind::Int(IntOp::Add),
+            (Some(".and"), _) => AtomicKind::Int(IntOp::And),
+            (Some(".or"), _) => AtomicKind::Int(IntOp::Or),
+            (Some(".xor"), _) => AtomicKind::Int(IntOp::Xor),
+            (Some(".min"), _) => AtomicKind::Int(IntOp::Min(sign)),
+            (Some(".max"), _) => AtomicKind::Int(IntOp::Max(sign)),
+            (Some(".inc"), _) => AtomicKind::Increment,
+            (Some(".dec"), _) => AtomicKind::Decrement,
+            _ => return Err(self.refuse(inst)),
+        })
+    }
+
     /// `atom.exch.b128`, `atom.cas.b128`.
-    fn atomic_of_16_bytes(
-        &mut self,
-        inst: &Inst<'m, 'a>,
-        operation: Option<&str>,
-        (base, offset, space): (Operand, i64, Space),
-    ) -> Result<()> {
-        let kind = match (inst.row.name, operation) {
+    fn atomic_of_16_bytes(&mut self, inst: &Inst<'m, 'a>, (base, offset, space): (Operand, i64, Space)) -> Result<()> {
+        let kind = match (inst.row.name, atomic_operation(inst)) {
             ("atom", Some(".exch")) => AtomicKind::Exchange,
             ("atom", Some(".cas")) => AtomicKind::CompareAndSwap,
             _ => return Err(self.refuse(inst)),
@@ -341,4 +338,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             _ => Err(self.refuse(inst)),
         }
     }
+}
+
+/// The word of an atomic's operation.
+pub(super) fn atomic_operation<'a>(inst: &Inst<'_, 'a>) -> Option<&'a str> {
+    inst.modifiers.iter().copied().find(|modifier| {
+        [".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"].contains(modifier)
+    })
 }
