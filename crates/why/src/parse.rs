@@ -77,16 +77,20 @@ pub(crate) fn parse_in(
 /// assert!(roundonce_why::names_in("t = fma(a, b2, 1.5f); np.sin(t)").iter().eq(["a", "b2"]));
 /// ```
 pub fn names_in(text: &str) -> BTreeSet<String> {
-    let Ok(tokens) = tokens(text) else { return BTreeSet::new() };
-    let (mut names, mut given) = (BTreeSet::new(), BTreeSet::new());
+    placed_names(text).into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The same, each where it stands first, in the text's order.
+pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1).map(|token| token.kind);
         let Kind::Name(name) = token.kind else { continue };
-        if next == Some(Kind::Mark("=")) {
-            given.insert(name);
-        } else if next != Some(Kind::Mark("(")) && !given.contains(name) && type_of(name).is_none() && !is_keyword(name)
-        {
-            names.insert(name.to_owned());
+        let is_given = next == Some(Kind::Mark("="));
+        let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name);
+        if (is_given || !is_function) && known.insert(name) && !is_given {
+            names.push((token.at, name));
         }
     }
     names

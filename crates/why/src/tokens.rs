@@ -42,6 +42,10 @@ static MARKS: [&str; 22] = [
     "@",
 ];
 
+/// What is said of a bracket that does not begin a name's index.
+static BRACKET: &str = "`[` is not read here: an index stands behind a name, as in `a[1]` or `a[i, k]`, and an array is a \
+                        value, as in `a=[1f, 2f]`";
+
 /// The tokens of an expression.
 ///
 /// # Errors
@@ -77,7 +81,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
             depth = if mark == "(" { depth + 1 } else { depth.saturating_sub(usize::from(mark == ")")) };
             push(Kind::Mark(mark), mark.len())
         } else {
-            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = < > or ;");
+            let message = match first {
+                '[' => BRACKET.to_owned(),
+                _ => format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = < > or ;"),
+            };
             return Err(ExprError { at, message });
         };
     }
@@ -127,6 +134,6 @@ fn literal_length(text: &str) -> usize {
 /// The length of an index in brackets; `None` where there is none, or no simple one.
 fn index_length(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('[')?;
-    let end = inner.find(|c: char| !c.is_alphanumeric() && !"_+-*, ".contains(c))?;
+    let end = inner.find(|c: char| !c.is_alphanumeric() && !"_+-*, :.".contains(c))?;
     (end > 0 && inner[end..].starts_with(']')).then_some(end + 2)
 }

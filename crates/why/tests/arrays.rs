@@ -325,7 +325,60 @@ fn names_may_have_an_index() {
     let answer = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap();
     assert_eq!(answer.seen[0].unexplained, 0);
     assert!(answer.seen[0].groups[0].sentence.contains("fuses"), "{}", answer.seen[0].groups[0].sentence);
-    assert!(Question::parse("a[i] + c[2]", names()).unwrap_err().message.contains("`c[2]` has no value"));
+    assert!(
+        Question::parse("a[i] + c[2]", names()).unwrap_err().message.contains("`c[2]`: there is no 2 in an axis of 2")
+    );
+}
+
+/// A negative index counts from behind the last, and `:` is a whole axis, as NumPy has them.
+#[test]
+fn an_index_is_numpys() {
+    let values: Vec<u64> = (0..24).map(|at| 0x3f80_0001 + at * 0x0011_1111).collect();
+    let x = array(Format::F32, &values, &[4, 6]);
+    let square = |a: &u64, b: &u64| operation(Shape::Mul, Layout::F32, PLAIN, false, [*a, *b, 0]);
+    let is_explained = |text: &str, seen: Vec<u64>, shape: &[usize]| {
+        let seen = array(Format::F32, &seen, shape);
+        assert_eq!(ask(text, &[("x", x.clone())], seen).seen[0].unexplained, 0, "{text}");
+    };
+    let rows = |row: usize| values.iter().enumerate().map(|(at, a)| square(&values[row * 6 + at % 6], a)).collect();
+    is_explained("x[-1]*x", rows(3), &[4, 6]);
+    is_explained("x[-4]*x[i,j]", rows(0), &[4, 6]);
+    let columns = (0..4).map(|row| square(&values[row * 6 + 1], &values[row * 6 + 5])).collect();
+    is_explained("x[:,1]*x[:, -1]", columns, &[4]);
+    let rows = (0..6).map(|column| square(&values[6 + column], &values[12 + column])).collect();
+    is_explained("x[1][k]*x[2, k]", rows, &[6]);
+    is_explained("x[i][j]*x[i, j]", values.iter().map(|a| square(a, a)).collect(), &[4, 6]);
+}
+
+/// What an index says is done or refused, with its place, and nothing of it is dropped.
+#[test]
+fn other_indices_are_refused() {
+    let x = array(Format::F32, &[0x3f80_0000; 36], &[6, 6]);
+    let names = || BTreeMap::from(["x", "y"].map(|name| (name.to_owned(), x.clone())));
+    let refused = [
+        ("y + x[i+1]", 4, "the index `i+1` is not read"),
+        ("y + x[i - 1, j]", 4, "the index `i - 1` is not read"),
+        ("y + x[None]", 4, "the index `None` is not read"),
+        ("y[i,j] * x[0:2]", 9, "the index `0:2` is not read"),
+        ("x[...]*y", 0, "the index `...` is not read"),
+        ("y*x[6]", 2, "there is no 6 in an axis of 6"),
+        ("y*x[-7]", 2, "there is no -7 in an axis of 6"),
+        ("y*x[0,0,0]", 2, "`[0,0,0]` is of 3 axes, of which 2 are there"),
+        ("x[j,i] * y[i,j]", 9, "`j` of `y[i,j]` is not the same axis as in `x[j,i]`"),
+        ("x[i,j] * y[i,0]", 9, "`i` of `y[i,0]` is not the same axis as in `x[i,j]`"),
+        ("x[i,i]", 0, "`x[i,i]` has `i` for two axes"),
+        ("(x-y)[0]", 5, "`[` is not read here"),
+        ("sum(x,0)[1]", 8, "`[` is not read here"),
+        ("sum(x[i+1]*y, 1)", 4, "the index `i+1` is not read"),
+        ("2*b*b", 2, "`b` has no value"),
+    ];
+    for (text, at, message) in refused {
+        let error = Question::parse(text, names()).unwrap_err();
+        assert!(error.at == at && error.message.contains(message), "{text}: {error:?}");
+    }
+    let shifted =
+        names().into_iter().map(|(name, values)| (if name == "y" { "x[i+1]".to_owned() } else { name }, values));
+    assert!(Question::parse("x[i+1] - x[i]", shifted.collect()).is_ok());
 }
 
 /// A function that is off by as much as a document allows, and one that is off by more.

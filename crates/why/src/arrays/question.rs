@@ -1,6 +1,6 @@
 //! What is asked: an expression over arrays, in which a sum over an axis or a matrix product may stand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use roundonce_arith::{Format, Rounding};
@@ -9,11 +9,12 @@ use roundonce_isa::{convert, grouped};
 
 use super::reduction::{Word, Written, first_reduction, inlined};
 use super::schedule::TensorUnit;
-use super::view::{broadcast, strides, strides_in};
+use super::view::{View, broadcast, strides, strides_in};
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes};
-use crate::parse::names_in;
+use crate::parse::placed_names;
+use crate::tokens::tokens;
 
 /// An array: its values and its shape, the last axis running fastest. One value for all has no axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,20 +136,36 @@ struct Names {
 }
 
 impl Names {
-    fn values(&self, name: &str) -> Option<Values> {
-        if let Some(values) = self.given.get(name) {
-            return Some(values.clone());
-        }
-        // Behind the last `.T` or index stands an array that may have one itself.
-        let at = if name.ends_with(".T") { name.len() - 2 } else { name.rfind('[')? };
-        let (base, word) = name.split_at(at);
-        self.values(base)?.viewed(word)
+    /// What a name of a text stands for, with each `.T` and index behind it; `None` for one without a value.
+    fn view(&self, name: &str) -> Result<Option<View>, String> {
+        let (mut base, mut words) = (name, Vec::new());
+        let values = loop {
+            if let Some(values) = self.given.get(base) {
+                break values;
+            }
+            let at = if base.ends_with(".T") { Some(base.len() - 2) } else { base.rfind('[') };
+            let Some((before, word)) = at.map(|at| base.split_at(at)) else { return Ok(None) };
+            words.push(word);
+            base = before;
+        };
+        words.into_iter().rev().try_fold(View::of(values.clone()), View::viewed).map(Some)
     }
 
     /// Those that an expression uses; `shape` is that of what stands beside them.
-    fn scope(&self, used: &BTreeSet<String>, shape: Option<(&str, &[usize])>) -> Result<Scope, ExprError> {
-        let found = used.iter().filter_map(|name| Some((name.clone(), self.values(name)?)));
-        let found: Vec<(String, Values)> = found.collect();
+    fn scope(&self, text: &str, shape: Option<(&str, &[usize])>) -> Result<Scope, ExprError> {
+        let (mut found, mut missing, mut axes) = (Vec::new(), None, IndexNames::default());
+        for (at, name) in placed_names(text).into_iter().filter(|(_, name)| *name != PLACEHOLDER) {
+            let fault = |message| ExprError { at, message };
+            let advice =
+                |problem| fault(format!("`{name}`: {problem}; give what it is as an array of its own: `{name}=…`"));
+            match self.view(name).map_err(advice)? {
+                Some(view) => {
+                    axes.add(name, &view).map_err(fault)?;
+                    found.push((name.to_owned(), view.values));
+                }
+                None => missing = missing.or_else(|| Some(fault(format!("`{name}` has no value: add `{name}=…`")))),
+            }
+        }
         let mut met: Option<(String, Vec<usize>)> = shape.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
         for (name, values) in found.iter().filter(|(_, values)| values.column.len().is_some()) {
             met = Some(match met {
@@ -165,7 +182,7 @@ impl Names {
                 },
             });
         }
-        let shape = met.map(|(_, shape)| shape).ok_or_else(|| whole("no name is an array"))?;
+        let Some((_, shape)) = met else { return Err(missing.unwrap_or_else(|| whole("no name is an array"))) };
         let repeats = found.iter().any(|(_, values)| values.column.len().is_some() && values.shape != shape);
         if repeats
             && shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length)).is_none_or(|it| it > MOST)
@@ -175,6 +192,35 @@ impl Names {
         }
         let columns = found.into_iter().map(|(name, values)| (name, values.expanded(&shape).column)).collect();
         Ok(Scope { columns, shape })
+    }
+}
+
+/// The names that stand in indices. One is the place that is looked at along one axis, the same axis in all arrays.
+#[derive(Default)]
+struct IndexNames<'t> {
+    known: Vec<(usize, String, &'t str)>,
+}
+
+impl<'t> IndexNames<'t> {
+    fn add(&mut self, array: &'t str, view: &View) -> Result<(), String> {
+        for (axis, name) in view.names() {
+            let same = |known: &&(usize, String, &str)| known.0 == axis || known.1 == name;
+            match self.known.iter().find(same) {
+                Some((known_axis, known, _)) if *known_axis == axis && known == name => {}
+                Some((.., other)) if other == &array => {
+                    return Err(format!("`{array}` has `{name}` for two axes: one name is one axis"));
+                }
+                Some((.., other)) => {
+                    let message = format!(
+                        "`{name}` of `{array}` is not the same axis as in `{other}`: a name stands for one axis, and one axis \
+                         has one name, counted from the last"
+                    );
+                    return Err(message);
+                }
+                None => self.known.push((axis, name.to_owned(), array)),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -200,9 +246,10 @@ impl Question {
     /// # Errors
     /// As [`Question::parse`].
     pub fn parse_as(text: &str, names: BTreeMap<String, Values>, types: LiteralTypes) -> Result<Question, ExprError> {
+        tokens(text)?;
         let names = Names { given: names };
         let Some(written) = first_reduction(text)? else {
-            let scope = names.scope(&names_in(text), None)?;
+            let scope = names.scope(text, None)?;
             let expr = parsed(text, &scope, None, types)?;
             return Ok(Question {
                 expr,
@@ -221,9 +268,7 @@ impl Question {
         if let Some(second) = first_reduction(&around)? {
             return Err(second_reduction(second.span.start));
         }
-        let mut used = names_in(&around);
-        used.remove(PLACEHOLDER);
-        let scope = names.scope(&used, Some((&reduction.text, &reduction.shape)))?;
+        let scope = names.scope(&around, Some((&reduction.text, &reduction.shape)))?;
         let value = Typed { format: reduction.format(), bits: 0 };
         let expr = named(parsed(&around, &scope, Some(value), types)?, &reduction.text);
         Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: Some(reduction), units: Vec::new() })
@@ -299,7 +344,7 @@ impl Reduction {
                 Some(at) => ExprError { at: bytes.start + at, ..error },
                 None => error,
             };
-            let scope = names.scope(&names_in(&text), None).map_err(|error| ExprError { at: bytes.start, ..error })?;
+            let scope = names.scope(&text, None).map_err(moved)?;
             let expr = parsed(&text, &scope, None, types).map_err(moved)?;
             let Scope { columns, shape } = scope;
             Ok(Operand { expr, columns, shape, strides: Vec::new(), step: 1 })
