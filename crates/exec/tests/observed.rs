@@ -6,7 +6,7 @@ use roundonce_exec::{Arg, Breadth, Buffer, ExceptionKind, Launch, Options, Repor
 /// A kernel of `threads` threads with a buffer of floats in and one out, element by thread.
 fn run(body: &str, input: &[f32], threads: u32, breadth: Breadth) -> (Report, Vec<(u32, u32)>) {
     let text = format!(
-        ".version 8.6\n.target sm_90\n.address_size 64\n\
+        ".version 8.7\n.target sm_100a\n.address_size 64\n\
          .visible .entry k(.param .u64 in, .param .u64 out)\n{{\n\
          .reg .pred %p<9>; .reg .f32 %f<20>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f64 %d<9>; .reg .b16 %h<9>;\n\
          .shared .align 4 .b8 s[4096];\n\
@@ -170,4 +170,86 @@ fn against_a_reference() {
     let against = report.shadow.unwrap().against(1, &reference);
     assert_eq!((against.differing, against.rounding, against.further), (2, 1, 1));
     assert_eq!(against.first_further.map(|(element, bits, _)| (element.offset, bits)), Some((8, 0x4000_0000)));
+}
+
+/// Conversions of several values, to formats of eight bits and by steps of integers are looked at; a conversion that is clamped is
+/// one result.
+#[test]
+fn narrow_conversions() {
+    let body = "cvt.rs.f16x2.f32 %r5, %f1, %f1, %r1;\n\
+         cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f1;\n\
+         cvt.rna.tf32.f32 %r6, %f1;\n\
+         cvt.rn.satfinite.relu.f16.f32 %h2, %f1;\n\
+         cvt.rn.satfinite.bf16x2.f32 %r7, %f1, %f1;\n\
+         mov.b32 %f2, %r6; st.global.f32 [%rd5], %f2; red.global.add.f32 [%rd2], %f1;";
+    let told = |value: f32| {
+        let (report, lines) = run(body, &[value], 1, Breadth::Double);
+        let of_line = |loc| lines.iter().find(|&&(known, _)| known == loc).unwrap().1;
+        let told = report.exceptions.iter().map(|it| {
+            let (operand, result) = (it.operands[0], it.result);
+            (of_line(it.loc), it.kind, it.count, it.arising, it.results, operand, result)
+        });
+        told.collect::<Vec<_>>()
+    };
+    use ExceptionKind::{Inexact, Infinity, Nan};
+    assert_eq!(
+        told(1.1),
+        [
+            (10, Inexact, 2, 2, 2, (0x3f8c_cccd, 32), (0x3c66, 16)),
+            (11, Inexact, 2, 2, 2, (0x3f8c_cccd, 32), (0x39, 8)),
+            (12, Inexact, 1, 1, 1, (0x3f8c_cccd, 32), (0x3f8c_c000, 32)),
+            (13, Inexact, 1, 1, 1, (0x3f8c_cccd, 32), (0x3c66, 16)),
+            (14, Inexact, 2, 2, 2, (0x3f8c_cccd, 32), (0x3f8d, 16)),
+            (15, Inexact, 1, 1, 1, (0x3f8c_c000, 32), (0x400c_c666, 32)),
+        ]
+    );
+    let large = told(1e30);
+    assert_eq!(large[0], (10, Infinity, 2, 2, 2, (0x7149_f2ca, 32), (0x7c00, 16)));
+    assert_eq!(large[1], (10, Inexact, 2, 2, 2, (0x7149_f2ca, 32), (0x7c00, 16)));
+    assert_eq!(large[2], (11, Inexact, 2, 2, 2, (0x7149_f2ca, 32), (0x7e, 8)));
+    // Clamped: no infinity anywhere.
+    assert_eq!(large[4], (13, Inexact, 1, 1, 1, (0x7149_f2ca, 32), (0x7bff, 16)));
+    assert!(large[2..].iter().all(|it| it.1 == Inexact), "{large:?}");
+    let nan = told(f32::NAN);
+    assert!(nan.iter().all(|it| it.1 == Nan && it.3 == 0 && it.2 == it.4), "{nan:?}");
+    assert_eq!(
+        nan.iter().map(|it| (it.0, it.2)).collect::<Vec<_>>(),
+        [(10, 2), (11, 2), (12, 1), (13, 1), (14, 2), (15, 1)]
+    );
+    // Negative: the clamp rounds nothing.
+    assert!(told(-1.1).iter().all(|it| it.0 != 13), "{:?}", told(-1.1));
+    assert_eq!(told(1.5).iter().filter(|it| it.0 != 15).count(), 0);
+}
+
+/// What these conversions move is seen: to 16 bits and TF32 with the wider value, to fewer by a count of what is lost.
+#[test]
+fn narrow_conversions_move_values() {
+    let through = |conversion: &str| run(conversion, &[1.1], 1, Breadth::Double);
+    let exact = f64::from(1.1f32);
+    let random = through(
+        "cvt.rs.bf16x2.f32 %r5, %f1, %f1, %r1; mov.b32 {%h1, %h2}, %r5; cvt.f32.bf16 %f2, %h1; st.global.f32 [%rd5], %f2;",
+    );
+    assert_eq!(wide(&random.0), [exact]);
+    assert!(line(&random, 10).moved >= 2);
+    let tf32 = through("cvt.rna.tf32.f32 %r1, %f1; st.global.b32 [%rd5], %r1;");
+    assert_eq!(wide(&tf32.0), [exact]);
+    assert_eq!((line(&tf32, 10).results, line(&tf32, 10).moved, line(&tf32, 10).not_followed), (1, 1, 0));
+    let e4m3 = through(
+        "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f1;\ncvt.rn.f16x2.e4m3x2 %r5, %h1;\nmov.b32 {%h1, %h2}, %r5;\n\
+         cvt.f32.f16 %f2, %h1; st.global.f32 [%rd5], %f2;",
+    );
+    assert_eq!(line(&e4m3, 10).not_followed, 2);
+    assert_eq!((line(&e4m3, 11).moved, line(&e4m3, 11).not_followed), (0, 0));
+    assert_eq!(wide(&e4m3.0), [1.125]);
+    // Clamped as the kernel's.
+    let relu =
+        through("neg.f32 %f1, %f1; cvt.rn.relu.f16.f32 %h1, %f1; cvt.f32.f16 %f2, %h1; st.global.f32 [%rd5], %f2;");
+    assert_eq!(wide(&relu.0), [0.0]);
+    let large = run(
+        "cvt.rn.satfinite.bf16x2.f32 %r5, %f1, %f1; mov.b32 {%h1, %h2}, %r5; cvt.f32.bf16 %f2, %h1; st.global.f32 [%rd5], %f2;",
+        &[f32::NEG_INFINITY],
+        1,
+        Breadth::Double,
+    );
+    assert_eq!(wide(&large.0), [f64::from(f32::from_bits(0xff7f_0000))]);
 }

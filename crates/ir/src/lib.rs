@@ -121,7 +121,7 @@ mod scalarize;
 mod types;
 mod verify;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub use cfg::{Cfg, Dominators};
@@ -444,6 +444,9 @@ pub struct Kernel {
     pub separate: Vec<usize>,
     /// Blocks that a front end knows to be seldom reached: an engine that compiles need not compile them.
     pub unlikely: BTreeSet<usize>,
+    /// By place, conversions of floats that are computed in several steps: each as the one operation that it is, with the
+    /// register that the last step writes. Who observes floats sees it in place of the steps.
+    pub stepwise: BTreeMap<u32, Vec<Op>>,
 }
 
 /// What a place is called by its number: `line 12`, or as an address `0x0148`.
@@ -472,6 +475,7 @@ impl Kernel {
             aligned_vectors: false,
             separate: Vec::new(),
             unlikely: BTreeSet::new(),
+            stepwise: BTreeMap::new(),
         }
     }
     /// What a place is called: `line 12`, of machine code `0x0148`.

@@ -65,6 +65,7 @@ impl Interpreter<'_> {
                 received_high.push((lane, old_high));
             }
             self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
+            self.observe_atomic(lane, kind, [old, value, new]);
             self.atomic_changed |= old != new;
             // What waits for the phase is ordered behind what arrived in it.
             if kind == AtomicKind::Arrive

@@ -5,7 +5,7 @@ use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
 use crate::conversions::{FORMS, NOT_RUN, is_conversion, packed_conversion};
 use crate::types::{ScalarKind, Type};
-use roundonce_arith::{ConversionRounding, Format, Rounding};
+use roundonce_arith::{ConversionRounding, Element, Format, PackedConversion, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -176,6 +176,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.convert(inst, narrow, to_scalar, from_scalar, a);
         let narrow = self.clamped(inst, to, narrow);
         self.guard = guard;
+        self.clamps(inst, d, to, from, &[a]);
         if width == to.width() {
             self.emit(Op::Move { d, a: narrow.into() });
         } else {
@@ -202,6 +203,37 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.emit(Op::MinMax { d, max, format, flush: false, nan: true, xorsign_abs: false, a, b });
             d
         })
+    }
+
+    /// A conversion that was clamped is one operation, not a conversion and extrema.
+    fn clamps(&mut self, inst: &Inst<'m, 'a>, d: Reg, to: Type, from: Type, args: &[Operand]) {
+        let (clamped, is_single) = (inst.has(".relu") || inst.has(".satfinite"), from == Type::F32);
+        if let (Some(format), true, true) = (to.component().format(), clamped, is_single) {
+            let rounding = inst.rounding().unwrap_or(Rounding::NearestEven);
+            self.stepwise(inst, d, (Element::Float(format), to.components), rounding, args);
+        }
+    }
+
+    /// What this instruction's steps convert from f32.
+    pub(super) fn stepwise(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        d: Reg,
+        (to, count): (Element, u32),
+        rounding: Rounding,
+        operands: &[Operand],
+    ) {
+        let conversion = PackedConversion {
+            to,
+            from: Element::Float(Format::F32),
+            count,
+            rounding: ConversionRounding::Direction(rounding),
+            satfinite: inst.has(".satfinite"),
+            relu: inst.has(".relu"),
+        };
+        let mut args = [Operand::ZERO; 5];
+        args[..operands.len()].copy_from_slice(operands);
+        self.kernel.stepwise.entry(self.loc).or_default().push(Op::ConvertPacked { d, conversion, args });
     }
 
     /// `cvt.pack.sat.s8.s32.b32 d, a, b, c`: a above b, both clamped, and the low bits of c above them.
@@ -332,6 +364,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             *half_value = self.clamped(inst, half, narrow).into();
         }
         self.guard = guard;
+        self.clamps(inst, d, to, from, &[a, b]);
         self.emit(Op::Pack { d, low: halves[0], high: halves[1] });
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::statement::Inst;
 use super::{Body, Result};
 use crate::types::Type;
+use roundonce_arith::{Element, Format, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Width};
 
 const MAGNITUDE: u64 = 0x7fff_ffff;
@@ -16,6 +17,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn cvt_tf32(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let (a, d) = (self.value_at(inst, 1, Type::F32)?, self.exact(self.operand_at(inst, 0)?, Type::B32)?);
         let result = if inst.has(".rna") { self.ties_away(inst, a) } else { self.by_f2fp(inst, a) };
+        let to = Element::Float(Format::TF32);
+        // Of a tie there is no word: an observer sees the bits, not how they were chosen.
+        let rounding = inst.rounding().unwrap_or(Rounding::NearestEven);
+        self.stepwise(inst, d, (to, 1), rounding, &[a]);
         self.emit(Op::Move { d, a: result.into() });
         Ok(())
     }

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use roundonce_arith::{ArithOp, FiniteNumber, Flags, Format, Operation, Profile, Rounding, Unpacked, unpack};
-use roundonce_ir::{Op, Scalar};
+use super::floats;
+use roundonce_arith::{
+    ArithOp, ConversionRounding, Element, FiniteNumber, Flags, Format, Operation, PackedConversion, Profile, Rounding,
+    Unpacked, unpack,
+};
+use roundonce_ir::{AtomicKind, Op, Scalar};
 
 /// What is counted. IEEE 754's flags say more of one operation; GPUs keep none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -60,50 +64,119 @@ pub(crate) struct Exceptions {
     results: BTreeMap<u32, u64>,
 }
 
-/// One result.
-pub(super) struct Computed<'a> {
-    pub(super) op: &'a Op,
-    pub(super) loc: u32,
-    pub(super) types: &'a [Scalar],
-    pub(super) operands: &'a [u64],
-    pub(super) format: Format,
-    pub(super) bits: u64,
-    pub(super) thread: ([u32; 3], [u32; 3]),
+/// The kinds, in the order in which one result's are counted.
+const KINDS: [ExceptionKind; 4] =
+    [ExceptionKind::Nan, ExceptionKind::Infinity, ExceptionKind::Subnormal, ExceptionKind::Inexact];
+
+/// Of which [`KINDS`] something is.
+type Kinds = [bool; 4];
+
+/// The kinds of a number alone.
+fn kinds(of: Element, bits: u64) -> Kinds {
+    let number = of.unpack(bits);
+    let is_subnormal = matches!(number, Unpacked::Finite(_)) && of.fields().is_subnormal(bits);
+    [matches!(number, Unpacked::Nan { .. }), matches!(number, Unpacked::Infinite { .. }), is_subnormal, false]
 }
 
-impl Exceptions {
-    pub(super) fn record(&mut self, profile: &Profile, it: &Computed<'_>) {
-        *self.results.entry(it.loc).or_default() += 1;
-        let operand_is = |holds: fn(Format, u64) -> bool| {
-            it.types.iter().zip(it.operands).any(|(&of, &bits)| match of {
-                Scalar::Float(format) => holds(format, bits),
-                Scalar::Int { .. } => false,
-            })
-        };
-        for kind in [ExceptionKind::Nan, ExceptionKind::Infinity, ExceptionKind::Subnormal] {
-            let holds: fn(Format, u64) -> bool = match kind {
-                ExceptionKind::Nan => Format::is_nan,
-                ExceptionKind::Infinity => Format::is_infinite,
-                _ => Format::is_subnormal,
-            };
-            if holds(it.format, it.bits) {
-                self.count(kind, !operand_is(holds), it);
+/// One result: a number that some numbers became.
+pub(super) struct Computed {
+    /// The operands' bits, and how many bits each has.
+    operands: Vec<(u64, u32)>,
+    result: (u64, u32),
+    kinds: Kinds,
+    /// The kinds of its operands, all together.
+    given: Kinds,
+}
+
+impl Computed {
+    fn new(operands: &[(Scalar, u64)], (format, bits): (Format, u64), is_inexact: bool) -> Computed {
+        let mut given = [false; 4];
+        for &(of, bits) in operands {
+            if let Scalar::Float(format) = of {
+                let one = kinds(Element::Float(format), bits);
+                given = std::array::from_fn(|kind| given[kind] || one[kind]);
             }
         }
-        if is_inexact(profile, it) {
-            self.count(ExceptionKind::Inexact, true, it);
+        let [nan, infinity, subnormal, _] = kinds(Element::Float(format), bits);
+        Computed {
+            operands: operands.iter().map(|&(of, bits)| (bits, of.bits())).collect(),
+            result: (bits, format.width()),
+            kinds: [nan, infinity, subnormal, is_inexact],
+            given,
         }
     }
 
-    fn count(&mut self, kind: ExceptionKind, arises: bool, it: &Computed<'_>) {
-        let place = *self.places.entry((it.loc, kind)).or_insert_with(|| {
-            let operands = it.types.iter().zip(it.operands).map(|(of, &bits)| (bits, of.bits())).collect();
-            let (thread, result) = (it.thread, (it.bits, it.format.width()));
-            self.all.push(Exception { loc: it.loc, kind, count: 0, arising: 0, results: 0, thread, operands, result });
-            self.all.len() - 1
-        });
-        self.all[place].count += 1;
-        self.all[place].arising += u64::from(arises);
+    /// The result of an operation.
+    pub(super) fn of(
+        profile: &Profile,
+        op: &Op,
+        types: &[Scalar],
+        operands: &[u64],
+        result: (Format, u64),
+    ) -> Computed {
+        let typed: Vec<_> = types.iter().copied().zip(operands.iter().copied()).collect();
+        let is_inexact = is_inexact(profile, op, &typed, result);
+        Computed::new(&typed, result, is_inexact)
+    }
+
+    /// What each value became in a conversion of several, of `operands` to the bits of a register.
+    pub(super) fn of_conversion(conversion: &PackedConversion, operands: &[u64], register: u64) -> Vec<Computed> {
+        let values = conversion.values(operands);
+        let is_random = conversion.rounding == ConversionRounding::Random;
+        let one = |index: usize| {
+            let (value, result) = (values[index], floats::component(conversion, register, index));
+            let (from, to) = (conversion.from, floats::in_register(conversion.to));
+            let [nan, infinity, subnormal, _] = kinds(to, result);
+            let (exact, got) = (exact_value(from.unpack(value)), exact_value(to.unpack(result)));
+            let is_cut = conversion.relu && exact.is_some_and(|(negative, ..)| negative);
+            let mut shown = vec![(value, from.width())];
+            if is_random {
+                shown.push(conversion.random_bits(index, operands.last().copied().unwrap_or(0)));
+            }
+            Computed {
+                operands: shown,
+                result: (result, to.width()),
+                kinds: [nan, infinity, subnormal, exact.is_some() && !nan && !is_cut && got != exact],
+                given: kinds(from, value),
+            }
+        };
+        (0..conversion.count as usize).map(one).collect()
+    }
+
+    /// What each component in memory became in an atomic operation on floats.
+    pub(super) fn of_atomic(profile: &Profile, kind: AtomicKind, [old, b, new]: [u64; 3]) -> Vec<Computed> {
+        let (format, lanes) = match kind {
+            AtomicKind::Float { operation, lanes } => (operation.format, lanes),
+            AtomicKind::FloatMinMax { format, lanes, .. } => (format, lanes),
+            _ => return Vec::new(),
+        };
+        let one = |component: u32| {
+            let [old, b, new] = [old, b, new].map(|bits| bits >> (component * format.width()) & format.mask());
+            let is_inexact = match kind {
+                AtomicKind::Float { operation, .. } => is_inexact_sum(profile, &operation, &[old, b]),
+                _ => false,
+            };
+            Computed::new(&[old, b].map(|bits| (Scalar::Float(format), bits)), (format, new), is_inexact)
+        };
+        (0..lanes).map(one).collect()
+    }
+}
+
+impl Exceptions {
+    pub(super) fn record(&mut self, loc: u32, thread: ([u32; 3], [u32; 3]), it: Computed) {
+        *self.results.entry(loc).or_default() += 1;
+        for (kind, place) in KINDS.into_iter().zip(0..) {
+            if !it.kinds[place] {
+                continue;
+            }
+            let known = *self.places.entry((loc, kind)).or_insert_with(|| {
+                let (operands, result) = (it.operands.clone(), it.result);
+                self.all.push(Exception { loc, kind, count: 0, arising: 0, results: 0, thread, operands, result });
+                self.all.len() - 1
+            });
+            self.all[known].count += 1;
+            self.all[known].arising += u64::from(!it.given[place]);
+        }
     }
 
     /// All, in the order of their first occurrences.
@@ -116,62 +189,75 @@ impl Exceptions {
 }
 
 /// A value as sign, odd significand and exponent; `None` of infinities and NaNs.
-fn exact_value(of: Scalar, bits: u64) -> Option<(bool, u64, i32)> {
-    let (negative, significand, quantum) = match of {
-        Scalar::Float(format) => match unpack(format, bits) {
-            Unpacked::Zero { .. } => (false, 0, 0),
-            Unpacked::Finite(FiniteNumber { negative, quantum, significand }) => (negative, significand, quantum),
-            _ => return None,
-        },
+fn exact_value(number: Unpacked) -> Option<(bool, u64, i32)> {
+    match number {
+        Unpacked::Zero { .. } => Some((false, 0, 0)),
+        Unpacked::Finite(FiniteNumber { negative, quantum, significand }) => {
+            Some(reduced(negative, significand, quantum))
+        }
+        _ => None,
+    }
+}
+
+/// The same number with an odd significand.
+fn reduced(negative: bool, significand: u64, quantum: i32) -> (bool, u64, i32) {
+    if significand == 0 {
+        return (false, 0, 0);
+    }
+    let zeros = significand.trailing_zeros();
+    (negative, significand >> zeros, quantum + zeros as i32)
+}
+
+/// [`exact_value`] of an operand.
+fn value_of((of, bits): (Scalar, u64)) -> Option<(bool, u64, i32)> {
+    match of {
+        Scalar::Float(format) => exact_value(unpack(format, bits)),
         Scalar::Int { bits: width, signed } => {
             let bits = bits & (u64::MAX >> (64 - width.clamp(1, 64)));
             let negative = signed && bits >> (width - 1) & 1 == 1;
             let magnitude = if negative { ((1u128 << width) - u128::from(bits)) as u64 } else { bits };
-            (negative, magnitude, 0)
+            Some(reduced(negative, magnitude, 0))
         }
-    };
-    if significand == 0 {
-        return Some((false, 0, 0));
     }
-    let zeros = significand.trailing_zeros();
-    Some((negative, significand >> zeros, quantum + zeros as i32))
+}
+
+/// Whether an operation of the family rounds, or overflows, where all its operands are numbers.
+fn is_inexact_sum(profile: &Profile, operation: &Operation, operands: &[u64]) -> bool {
+    let finite = |(index, &bits): (usize, &u64)| exact_value(unpack(operation.operand_format(index), bits)).is_some();
+    operands.iter().enumerate().all(finite) && operation.evaluate(profile, operands).flags.contains(Flags::INEXACT)
 }
 
 /// Whether the result differs from the exact one. Of what hardware only approximates it is not asked, nor of results
 /// that are infinities or NaNs by their operands.
-fn is_inexact(profile: &Profile, it: &Computed<'_>) -> bool {
-    let format = it.format;
-    let finite = |of: &Scalar, bits: u64| exact_value(*of, bits).is_some();
-    if !it.types.iter().zip(it.operands).all(|(of, &bits)| finite(of, bits)) || format.is_nan(it.bits) {
+fn is_inexact(profile: &Profile, op: &Op, operands: &[(Scalar, u64)], (format, result): (Format, u64)) -> bool {
+    if operands.iter().any(|&operand| value_of(operand).is_none()) || format.is_nan(result) {
         return false;
     }
+    let bits = |place: usize| operands[place].1;
+    let value = exact_value(unpack(format, result));
     // x × y − z is nothing, and exactly so.
     let vanishes = |x: u64, y: u64, z: u64| {
         let residue = Operation::mul_add(format, Rounding::NearestEven);
         let outcome = residue.evaluate(profile, &[x, y, z ^ format.sign_mask()]);
         format.is_zero(outcome.bits) && !outcome.flags.contains(Flags::INEXACT)
     };
-    match *it.op {
+    match *op {
         Op::Float { ref operation, .. } => {
-            let operands = &it.operands[..operation.op.arity()];
-            operation.op != ArithOp::TruncatedMulAdd
-                && operation.evaluate(profile, operands).flags.contains(Flags::INEXACT)
+            let operands: Vec<u64> = operands.iter().map(|&(_, bits)| bits).collect();
+            operation.op != ArithOp::TruncatedMulAdd && is_inexact_sum(profile, operation, &operands)
         }
         Op::Divide { .. } => {
-            let [a, b] = [it.operands[0], it.operands[1]];
-            !format.is_zero(b) && (format.is_infinite(it.bits) || !vanishes(it.bits, b, a))
+            !format.is_zero(bits(1)) && (format.is_infinite(result) || !vanishes(result, bits(1), bits(0)))
         }
-        Op::SquareRoot { .. } => !vanishes(it.bits, it.bits, it.operands[0]),
+        Op::SquareRoot { .. } => !vanishes(result, result, bits(0)),
         Op::Scale { .. } => {
-            let exponent = it.operands[1] as u32 as i32;
-            let moved = exact_value(it.types[0], it.operands[0]).map(|(negative, significand, quantum)| {
+            let exponent = bits(1) as u32 as i32;
+            let moved = value_of(operands[0]).map(|(negative, significand, quantum)| {
                 (negative, significand, if significand == 0 { 0 } else { quantum.saturating_add(exponent) })
             });
-            exact_value(Scalar::Float(format), it.bits) != moved
+            value != moved
         }
-        Op::Convert { saturate: false, .. } => {
-            exact_value(Scalar::Float(format), it.bits) != exact_value(it.types[0], it.operands[0])
-        }
+        Op::Convert { saturate: false, .. } => value != value_of(operands[0]),
         _ => false,
     }
 }

@@ -1,10 +1,10 @@
 //! An operation on floats as an observer sees it: which operands are numbers, and what the result is without rounding.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation};
+use roundonce_arith::{ArithOp, Clamp, ConversionRounding, Element, Format, Operation, PackedConversion};
 use roundonce_functions::{Breadth, MinMax, Wider};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Scalar};
 
-/// The numbers that an operation reads.
+/// The numbers that an operation reads; of a conversion of several values the registers that hold them.
 pub(super) fn numbers(op: &Op) -> Vec<(Operand, Scalar)> {
     let float = |format: Format, operands: &[Operand]| operands.iter().map(|&a| (a, Scalar::Float(format))).collect();
     match *op {
@@ -28,6 +28,15 @@ pub(super) fn numbers(op: &Op) -> Vec<(Operand, Scalar)> {
             vec![(a, from)]
         }
         Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => float(format, &[a, b]),
+        Op::ConvertPacked { ref conversion, ref args, .. } => {
+            let of = match conversion.from {
+                Element::Float(format) if conversion.has_separate_operands() => Scalar::Float(format),
+                _ => Scalar::Int { bits: conversion.operand_bits(), signed: false },
+            };
+            let values = args[..conversion.operand_count()].iter().map(|&a| (a, of));
+            let is_random = conversion.rounding == ConversionRounding::Random;
+            values.chain(is_random.then_some((args[4], Scalar::Int { bits: 32, signed: false }))).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -49,6 +58,17 @@ pub(super) fn result(op: &Op) -> Option<(Reg, Format)> {
     }
 }
 
+/// How a conversion's result is read where it stands: TF32 is an f32 whose last bits are zeros.
+pub(super) fn in_register(to: Element) -> Element {
+    if to == Element::Float(Format::TF32) { Element::Float(Format::F32) } else { to }
+}
+
+/// The bits of one of the results in a register, the lowest first.
+pub(super) fn component(conversion: &PackedConversion, register: u64, index: usize) -> u64 {
+    let to = in_register(conversion.to);
+    register >> (index as u32 * to.stride()) & (u64::MAX >> (64 - to.width()))
+}
+
 /// The sum or the product of an operation of the family, before it is clamped.
 fn exactly(operation: &Operation, breadth: Breadth, args: &[Wider]) -> Wider {
     let sign = |negate: bool, number: &Wider| if negate { number.negated() } else { number.clone() };
@@ -67,12 +87,12 @@ fn exactly(operation: &Operation, breadth: Breadth, args: &[Wider]) -> Wider {
 }
 
 /// The exponents of an addition's terms, the largest of them; `None` where nothing is added.
-pub(super) fn largest_term(op: &Op, args: &[Wider]) -> Option<i32> {
+pub(super) fn largest_term(op: &Op, args: &[&Wider]) -> Option<i32> {
     let Op::Float { operation, .. } = op else { return None };
     let exponents = match operation.op {
         ArithOp::Mul => return None,
         ArithOp::Add => [args[0].exponent(), args[1].exponent()],
-        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => [args[0].times(&args[1]).exponent(), args[2].exponent()],
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => [args[0].times(args[1]).exponent(), args[2].exponent()],
     };
     exponents.into_iter().flatten().max()
 }
@@ -87,6 +107,21 @@ fn clamped(clamp: Clamp, breadth: Breadth, number: Wider) -> Wider {
         Clamp::Relu if below(&zero) => zero,
         Clamp::Unit | Clamp::Relu => number,
     }
+}
+
+/// A value of a packed conversion without rounding: what is too large for `.satfinite` is the largest number there is.
+pub(super) fn converted(conversion: &PackedConversion, breadth: Breadth, number: Wider) -> Wider {
+    let largest = || match conversion.to {
+        Element::Float(format) => Wider::of(breadth, format, format.largest_finite()),
+        to => Wider::of(breadth, Format::F64, to.widened(to.largest_finite())),
+    };
+    let exceeds = |limit: &Wider| number.magnitude().order(limit).is_some_and(core::cmp::Ordering::is_gt);
+    let number = match conversion.satfinite.then(largest).filter(exceeds) {
+        Some(limit) if number.to_f64().is_sign_negative() => limit.negated(),
+        Some(limit) => limit,
+        None => number,
+    };
+    clamped(if conversion.relu { Clamp::Relu } else { Clamp::None }, breadth, number)
 }
 
 fn extremum(op: MinMax, [a, b]: [&Wider; 2]) -> Wider {

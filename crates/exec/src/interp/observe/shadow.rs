@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::interpreter::Interpreter;
 use super::floats;
-use crate::kernel::DecodedInst;
 use crate::scalar;
-use roundonce_arith::Format;
+use roundonce_arith::{Element, Format, PackedConversion};
 use roundonce_functions::{Breadth, Wider};
 use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Scalar, Space, Width};
 
@@ -189,17 +188,38 @@ impl Shadow {
         column.get_or_insert_with(|| vec![NONE; lanes].into_boxed_slice())[lane] = parts;
     }
 
+    /// The values that a packed conversion converts, the lowest in its result first.
+    fn converted(&self, conversion: &PackedConversion, args: &[Operand], lane: usize, bits: &[u64]) -> Vec<Followed> {
+        let count = conversion.count as usize;
+        let one = |(index, value): (usize, u64)| match conversion.from {
+            Element::Float(format) if conversion.has_separate_operands() => {
+                self.float(args[count - 1 - index], lane, format, value)
+            }
+            Element::Float(format) if format.width() == PART_BITS => {
+                let part = self.parts(args[0], lane, bits[0])[index].take_if(|it| it.format == format);
+                part.unwrap_or_else(|| self.exact(format, value))
+            }
+            from => self.exact(Format::F64, from.widened(value)),
+        };
+        conversion.values(bits).into_iter().take(count).enumerate().map(one).collect()
+    }
+
     /// Before an operation: what it reads. `operands` are the bits of `numbers` by lane.
     pub(super) fn before(
         &mut self,
         run: &Interpreter<'_>,
-        inst: &DecodedInst<'_>,
+        (loc, op): (u32, &Op),
         numbers: &[(Operand, Scalar)],
         operands: &[(usize, Vec<u64>)],
     ) {
         self.read.clear();
         self.moving.clear();
         self.places.clear();
+        if let Op::ConvertPacked { conversion, args, .. } = op {
+            let read = operands.iter().map(|(lane, bits)| self.converted(conversion, args, *lane, bits)).collect();
+            self.read = read;
+            return;
+        }
         if !numbers.is_empty() {
             for (lane, bits) in operands {
                 let read = numbers.iter().zip(bits).map(|(&(operand, of), &bits)| match of {
@@ -219,10 +239,10 @@ impl Shadow {
             }
             return;
         }
-        let used = Interpreter::registers_of(inst.op, Role::Use);
+        let used = Interpreter::registers_of(op, Role::Use);
         let holds_floats = used.iter().any(|reg| self.registers[reg.0 as usize].is_some());
-        if matches!(inst.op, Op::Shuffle { .. } | Op::Atomic { .. })
-            || !(holds_floats || matches!(inst.op, Op::Load { .. } | Op::Store { .. }))
+        if matches!(op, Op::Shuffle { .. } | Op::Atomic { .. })
+            || !(holds_floats || matches!(op, Op::Load { .. } | Op::Store { .. }))
         {
             return;
         }
@@ -230,7 +250,7 @@ impl Shadow {
         for lane in run.active.mask.lanes() {
             let parts = |operand: Operand, width: Width| self.parts(operand, lane, bits(operand, width, lane));
             let width = |d: Reg| run.code.kernel.width(d);
-            let moved = match *inst.op {
+            let moved = match *op {
                 Op::Move { d, a } => parts(a, width(d)),
                 Op::Select { d, p, a, b } => parts(if bits(p, Width::Pred, lane) != 0 { a } else { b }, width(d)),
                 Op::Pack { d, low, high } => {
@@ -272,7 +292,7 @@ impl Shadow {
                     let loses = |&reg: &Reg| parts(reg.into(), width(reg)).iter().flatten().any(|it| it.moved != 0.0);
                     let lost = used.iter().filter(|reg| loses(reg)).count();
                     if lost > 0 {
-                        self.lines.entry(inst.loc).or_default().not_followed += lost as u64;
+                        self.lines.entry(loc).or_default().not_followed += lost as u64;
                     }
                     continue;
                 }
@@ -318,27 +338,37 @@ impl Shadow {
     }
 
     /// After an operation that ran: what it leaves.
-    pub(super) fn after(&mut self, run: &Interpreter<'_>, inst: &DecodedInst<'_>, operands: &[(usize, Vec<u64>)]) {
+    pub(super) fn after(&mut self, run: &Interpreter<'_>, (loc, op): (u32, &Op), operands: &[(usize, Vec<u64>)]) {
         let lanes = run.geometry.lanes;
-        if matches!(inst.op, Op::Shuffle { .. } | Op::Atomic { .. } | Op::Store { .. }) {
+        if matches!(op, Op::Shuffle { .. } | Op::Atomic { .. } | Op::Store { .. }) {
             return;
         }
-        if let (Some((d, format)), false) = (floats::result(inst.op), self.read.is_empty()) {
+        let register = |d: Reg, lane: usize| run.files.lane(d.into(), run.code.kernel.width(d), lane, run.geometry);
+        if let Op::ConvertPacked { d, ref conversion, .. } = *op {
             for ((lane, _), read) in operands.iter().zip(std::mem::take(&mut self.read)) {
-                let bits = run.files.lane(d.into(), run.code.kernel.width(d), *lane, run.geometry) & format.mask();
-                let followed = self.computed(run, inst, *lane, (format, bits), &read);
+                let parts = self.packed(run, (loc, op, conversion), *lane, register(d, *lane), &read);
+                self.put(d, *lane, lanes, parts);
+            }
+            return;
+        }
+        if let (Some((d, format)), false) = (floats::result(op), self.read.is_empty()) {
+            for ((lane, _), read) in operands.iter().zip(std::mem::take(&mut self.read)) {
+                let result = (format, register(d, *lane) & format.mask());
+                let numbers: Vec<Wider> = read.iter().map(|it| it.number.clone()).collect();
+                let number = floats::without_rounding(op, self.breadth, &numbers);
+                let followed = number.map(|number| self.computed(run, (loc, op), *lane, result, number, &read));
                 self.put(d, *lane, lanes, [followed, None, None, None]);
             }
             return;
         }
         for ((lane, _), read) in operands.iter().zip(std::mem::take(&mut self.read)) {
-            self.decided(run, inst, *lane, &read);
+            self.decided(run, (loc, op), *lane, &read);
         }
-        let defined = Interpreter::registers_of(inst.op, Role::Def);
+        let defined = Interpreter::registers_of(op, Role::Def);
         for &d in defined.iter().filter(|d| self.registers[d.0 as usize].is_some()).collect::<Vec<_>>() {
             run.active.mask.lanes().for_each(|lane| self.put(d, lane, lanes, NONE));
         }
-        if let Op::Load { d, bytes, .. } = inst.op {
+        if let Op::Load { d, bytes, .. } = op {
             // The elements of one lane after those of another.
             for (&d, (lane, place)) in d.iter().cycle().zip(std::mem::take(&mut self.places)) {
                 if let Some(d) = d {
@@ -358,15 +388,14 @@ impl Shadow {
     fn computed(
         &mut self,
         run: &Interpreter<'_>,
-        inst: &DecodedInst<'_>,
+        (loc, op): (u32, &Op),
         lane: usize,
         (format, bits): (Format, u64),
+        number: Wider,
         read: &[Followed],
-    ) -> Option<Followed> {
-        let numbers: Vec<Wider> = read.iter().map(|it| it.number.clone()).collect();
-        let number = floats::without_rounding(inst.op, self.breadth, &numbers)?;
+    ) -> Followed {
         let ulps = number.distance(format, bits);
-        let line = self.lines.entry(inst.loc).or_default();
+        let line = self.lines.entry(loc).or_default();
         line.results += 1;
         // Within half of a unit it is the wider result rounded, but at a binade's edge.
         line.moved += u64::from(ulps > 0.5);
@@ -374,7 +403,8 @@ impl Shadow {
             let (wide, thread) = (number.to_f64(), run.thread_of(lane));
             line.worst = Some(Moved { ulps, bits, format, wide, thread });
         }
-        if let Some(largest) = floats::largest_term(inst.op, &numbers)
+        let numbers: Vec<&Wider> = read.iter().map(|it| &it.number).collect();
+        if let Some(largest) = floats::largest_term(op, &numbers)
             && !format.is_infinite(bits)
             && !format.is_nan(bits)
             && ulps >= 4.0 * read.iter().map(|it| it.moved).fold(0.5, f64::max)
@@ -386,19 +416,47 @@ impl Shadow {
                 line.cancelled_bits = line.cancelled_bits.max(lost);
             }
         }
-        Some(Followed { bits, format, number, moved: ulps })
+        Followed { bits, format, number, moved: ulps }
+    }
+
+    /// The results of a packed conversion. Those of eight bits and fewer are not followed: where they are not the wider
+    /// values, that is counted.
+    fn packed(
+        &mut self,
+        run: &Interpreter<'_>,
+        (loc, op, conversion): (u32, &Op, &PackedConversion),
+        lane: usize,
+        register: u64,
+        read: &[Followed],
+    ) -> Parts {
+        let (to, mut parts) = (floats::in_register(conversion.to), NONE);
+        for (index, value) in read.iter().enumerate() {
+            let bits = floats::component(conversion, register, index);
+            let number = floats::converted(conversion, self.breadth, value.number.clone());
+            if let Element::Float(format) = to {
+                let place = index as u32 * to.stride() / PART_BITS;
+                let value = std::slice::from_ref(value);
+                parts[place as usize] = Some(self.computed(run, (loc, op), lane, (format, bits), number, value));
+                continue;
+            }
+            let made = Wider::of(self.breadth, Format::F64, to.widened(bits));
+            if made.order(&number) != Some(Ordering::Equal) && !(made.is_nan() && number.is_nan()) {
+                self.lines.entry(loc).or_default().not_followed += 1;
+            }
+        }
+        parts
     }
 
     /// A comparison or a conversion to an integer: whether the wider values would give the same.
-    fn decided(&mut self, run: &Interpreter<'_>, inst: &DecodedInst<'_>, lane: usize, read: &[Followed]) {
-        let otherwise = match *inst.op {
+    fn decided(&mut self, run: &Interpreter<'_>, (loc, op): (u32, &Op), lane: usize, read: &[Followed]) {
+        let otherwise = match *op {
             Op::Compare { d, comparison, .. } => {
                 let got = run.files.lane(d.into(), Width::Pred, lane, run.geometry) != 0;
                 let order = read[0].number.order(&read[1].number);
                 scalar::holds(comparison, order.unwrap_or(Ordering::Equal), order.is_none()) != got
             }
             Op::Convert { to: to @ Scalar::Int { bits, signed }, rounding, .. } => {
-                let d = Interpreter::registers_of(inst.op, Role::Def)[0];
+                let d = Interpreter::registers_of(op, Role::Def)[0];
                 let got = run.files.lane(d.into(), to.width(), lane, run.geometry);
                 let got = if signed { i128::from(scalar::sign_extend(got, bits)) } else { i128::from(got) };
                 let [low, high] =
@@ -409,7 +467,7 @@ impl Shadow {
             }
             _ => return,
         };
-        let line = self.lines.entry(inst.loc).or_default();
+        let line = self.lines.entry(loc).or_default();
         line.decisions += 1;
         line.reversed += u64::from(otherwise);
     }
