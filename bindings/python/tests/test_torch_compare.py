@@ -299,3 +299,12 @@ def test_what_float64_gives_is_rounded_once():
 def test_devices_that_there_are_not(devices, error, sentence):
     with pytest.raises(error, match=sentence):
         compare(lambda x: x * 2, X, devices=devices)
+
+
+def test_a_default_that_is_given_is_asked_for(monkeypatch):
+    monkeypatch.setattr(roundonce.torch, "is_there", lambda name: name == "cpu")
+    for devices in (("cpu", "cuda"), ["cpu", "cuda"]):
+        with pytest.raises(ValueError, match="devices: there is no device cuda here"):
+            compare(lambda x: x * 2, X, devices=devices)
+    compared = compare(lambda x: x * 2, X)
+    assert compared.equal and compared.notes[0] == "there is no device cuda"

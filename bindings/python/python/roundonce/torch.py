@@ -112,18 +112,18 @@ _WAYS = ("compile", "float64")
 def compare(
     function: Callable,
     *inputs: Any,
-    devices: Tuple[str, str] = _DEVICES,
+    devices: Optional[Tuple[str, str]] = None,
     nan_bits: bool = False,
     **named: Any,
 ) -> Comparison:
     """Runs a function on two devices and compares the bits: of the results, of each operation, and of each operation from
     the same inputs.
 
-    The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
-    values cannot be seen: there the operations are compared with themselves in float64; or ``"float64"``, the same
-    operations in float64, rounded to the type of each. A number beside a tensor has there the type that torch gives it here.
-    Without CUDA, and with no `devices` given, it is ``"compile"``, and where that does not work ``"float64"``: `sides` and
-    `notes` say so. ValueError names a device that there is not.
+    `devices` are ``("cpu", "cuda")`` unless told. The second may also be ``"compile"``, what ``torch.compile`` makes of the
+    function on the first device, whose inner values cannot be seen: there the operations are compared with themselves in
+    float64; or ``"float64"``, the same operations in float64, rounded to the type of each. A number beside a tensor has
+    there the type that torch gives it here. Without CUDA, and with no `devices` given, it is ``"compile"``, and where that
+    does not work ``"float64"``: `sides` and `notes` say so. ValueError names a device that is given and not there.
 
     Each run starts from the same state and draws the same random numbers of torch. Modules, the tensors that the function
     holds and the random numbers are left as they were. Gradients are on if they are where this is called. Results are
@@ -152,8 +152,9 @@ def _input(value: Any) -> Any:
     return value if isinstance(value, torch.Tensor) else _tensor(value)
 
 
-def _sides(devices: Tuple[str, str]) -> Tuple[Device, Union[Side, str], List[str]]:
+def _sides(given: Optional[Tuple[str, str]]) -> Tuple[Device, Union[Side, str], List[str]]:
     """The sides by their names, and notes about what stands in for them."""
+    devices = _DEVICES if given is None else given
     if not isinstance(devices, (tuple, list)) or len(devices) != 2 or not all(isinstance(name, str) for name in devices):
         raise TypeError(f"devices: expected the names of two: found {devices!r}")
     first, second = devices
@@ -161,7 +162,7 @@ def _sides(devices: Tuple[str, str]) -> Tuple[Device, Union[Side, str], List[str
         raise ValueError(f"devices: {first!r} is a way to run what the first device runs: expected it second")
     missing = [name for name in devices if name not in _WAYS and not is_there(name)]
     notes = [f"there is no device {name}" for name in missing]
-    if missing and tuple(devices) != _DEVICES:
+    if missing and given is not None:
         raise ValueError(f"devices: {notes[0]} here")
     if missing or second == "compile":
         return Device(first), "compile", notes
