@@ -416,8 +416,22 @@ def test_what_differs_from_run_to_run_is_refused():
     def noisy(x):
         return x + np.random.default_rng().random(200, np.float32)
 
-    with pytest.raises(roundonce.Untraceable, match=r"^test_trace.py:\d+: noisy: it returns other bits when it runs again"):
-        roundonce.why(noisy, A)
+    def scaled(x):
+        return x * np.random.default_rng().random()
+
+    for function in (noisy, scaled):
+        match = rf"^test_trace.py:\d+: {function.__name__}: it computes with other numbers when it runs again"
+        for ask in (roundonce.trace, roundonce.why, lambda function, x: roundonce.why(function, x, saw=x)):
+            with pytest.raises(roundonce.Untraceable, match=match):
+                ask(function, A)
+    runs = []
+
+    def late(x):
+        runs.append(x)
+        return x + np.float32(len(runs) > 3)
+
+    with pytest.raises(roundonce.Untraceable, match=r"^test_trace.py:\d+: late: it returns other bits when it runs again"):
+        roundonce.why(late, A)
 
 
 def test_a_profiler_stays(monkeypatch):

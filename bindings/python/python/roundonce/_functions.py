@@ -149,7 +149,11 @@ def trace(function: Callable, *inputs: Any, **values: Any) -> Trace:
 def _traced(function: Callable, inputs: Sequence[Any], values: Mapping[str, Any]) -> Tuple[Trace, Callable]:
     """A function's trace, and what gives the list of its results."""
     library = library_of(function, [*inputs, *values.values()]) or _named_by(function) or _numpy
-    return library.trace(function, inputs, values), library.run(function)
+    traced, again = (library.trace(function, inputs, values) for _ in range(2))
+    if not traced.is_same(again):
+        reason = "it computes with other numbers when it runs again: make random numbers before, and give them as an argument"
+        raise Untraceable(traced.function, reason, traced.place)
+    return traced, library.run(function)
 
 
 def seen_of(

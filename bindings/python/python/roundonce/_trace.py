@@ -213,6 +213,17 @@ class Trace:
             return known[name]
         raise ValueError(f"{self.function} has no statement for `{name}`: expected one of {', '.join(known) or 'none'}")
 
+    def is_same(self, other: Trace) -> bool:
+        """Whether another trace of the function has the same statements, and the function made the same constants for it."""
+
+        def made(trace: Trace) -> List[Tuple[str, Any]]:
+            return [(node.name, np.asarray(node.value).tobytes()) for node in trace.inputs if node.name in trace.made]
+
+        def texts(trace: Trace) -> List[str]:
+            return [operation.text for operation in trace.operations]
+
+        return texts(self) == texts(other) and made(self) == made(other)
+
     def needed(self, result: Node, given: Collection[Node] = ()) -> List[Operation]:
         """The operations that a value takes, in their order, where some have values already."""
         wanted: Set[int] = {id(result)}
