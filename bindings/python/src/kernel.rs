@@ -8,8 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
 use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report};
-use roundonce::image;
-use roundonce::ir::{Kernel, Param, Passing, Scalar};
+use roundonce::ir::Kernel;
 use roundonce::isa::convert;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::matrix::other_machines;
@@ -19,6 +18,7 @@ use roundonce::why::Allowed;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 use roundonce::{Profile, sass};
 
+use crate::argument::{Given, argument, constants, image_argument};
 use crate::error;
 use crate::evaluate::{on_pool, profile, unusable};
 use crate::interrupt::interruptible;
@@ -29,21 +29,6 @@ use crate::report::{Report as Told, named, report};
 pub(crate) enum Content {
     Text(PyBackedStr),
     Binary(PyBackedBytes),
-}
-
-/// A kernel's argument as Python gives it.
-#[derive(FromPyObject)]
-pub(crate) enum Given<'py> {
-    /// A number as the command reads it.
-    Text(String),
-    /// A number without a type, rounded once.
-    Float(f64),
-    /// A number of a format.
-    Typed(String, u64),
-    /// An array's format, if it is one of floats, its bytes, NumPy's name of an element, and its shape.
-    Array(Option<String>, Bound<'py, PyArray1<u8>>, String, Vec<u64>),
-    /// Some bytes of an array: its format, these, where they begin, and how many bytes it has.
-    Slice(Option<String>, Bound<'py, PyArray1<u8>>, u64, u64),
 }
 
 /// How a kernel is run.
@@ -207,91 +192,6 @@ pub(crate) fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonly
     array.try_readonly().map_err(unusable)
 }
 
-/// A texture, a surface or an image: an array, and the words of its sampler.
-fn image_argument(
-    py: Python<'_>,
-    called: &str,
-    param: &Param,
-    given: &Given<'_>,
-    words: Option<&str>,
-) -> PyResult<Arg> {
-    let Given::Array(_, array, element, shape) = given else {
-        return Err(PyTypeError::new_err(format!("{called} is an image: expected an array")));
-    };
-    let bytes = held(array)?;
-    let image = image::sampler_for(param, words)
-        .and_then(|sampler| Ok((sampler, contiguous(&bytes).map_err(|problem| problem.to_string())?)))
-        .and_then(|(sampler, bytes)| image::image(element, shape, bytes, sampler));
-    image.map(Arg::Image).map_err(|problem| error::whole(py, format!("{called}: {problem}")))
-}
-
-/// What a parameter is given: an array's bytes, or that it has so many where its contents are not wanted; or a number as the parameter has it.
-fn argument(
-    py: Python<'_>,
-    kernel: &Kernel,
-    (place, takes_array): (usize, bool),
-    given: &Given<'_>,
-    contents: bool,
-) -> PyResult<Arg> {
-    let (param, called) = (&kernel.params[place], kernel::called(kernel, place));
-    match (param.passing, given) {
-        (Passing::Image(_), _) => return image_argument(py, &called, param, given, None),
-        (Passing::Sampler, Given::Text(words)) => {
-            let sampler = image::sampler_for(param, Some(words));
-            let sampler = sampler.map_err(|problem| error::whole(py, format!("{called}: {problem}")))?;
-            return Ok(Arg::Sampler(sampler.unwrap_or_default()));
-        }
-        (Passing::Sampler, _) => {
-            let expected = "expected text such as \"linear,clamp,normalized\"";
-            return Err(PyTypeError::new_err(format!("{called} is a sampler: {expected}")));
-        }
-        _ => {}
-    }
-    if param.passing == Passing::Buffer && !matches!(given, Given::Array(..) | Given::Slice(..)) {
-        return Err(PyTypeError::new_err(format!("{called} is a buffer: expected an array")));
-    }
-    let declared = match param.scalar {
-        Some(Scalar::Float(format)) => Some(format),
-        _ => None,
-    };
-    let bits = match given {
-        Given::Text(text) => kernel::number(param.size, param.scalar, text)
-            .map_err(|problem| error::whole(py, format!("{called}: {problem}")))?,
-        Given::Float(value) => {
-            let format = declared.ok_or_else(|| {
-                PyTypeError::new_err(format!("{called} is no float: expected an integer or bits, found {value}"))
-            })?;
-            convert(Format::F64, format, Rounding::NearestEven, value.to_bits()).0
-        }
-        Given::Typed(name, bits) => {
-            let format = named(name);
-            let fits = format.is_some_and(|format| match declared {
-                Some(declared) => declared == format,
-                None => format.width() == param.size * 8,
-            });
-            if !fits {
-                let declared =
-                    declared.and_then(Format::name).map_or_else(|| format!("{} bytes", param.size), str::to_owned);
-                return Err(PyTypeError::new_err(format!("{called} is {declared}: found {name}")));
-            }
-            *bits
-        }
-        Given::Array(..) | Given::Slice(..) if !takes_array || matches!(param.scalar, Some(Scalar::Float(_))) => {
-            return Err(PyTypeError::new_err(kernel::number_expected(kernel, place)));
-        }
-        Given::Array(_, array, ..) if contents || kernel::is_by_value(param) => {
-            return Ok(kernel::array_argument(param, contiguous(&held(array)?)?));
-        }
-        Given::Array(_, array, ..) => {
-            return Ok(Arg::Slice { bytes: Buffer::default(), at: 0, of: array.len()? as u64 });
-        }
-        Given::Slice(_, array, at, of) => {
-            return Ok(Arg::Slice { bytes: Buffer::from_bytes(contiguous(&held(array)?)?), at: *at, of: *of });
-        }
-    };
-    Ok(Arg::Scalar(bits))
-}
-
 /// A module and its launch as Python gives them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -301,7 +201,7 @@ pub(crate) struct Asked<'py> {
     content: Content,
     entry: Option<String>,
     assume: String,
-    spec: Vec<(u32, String)>,
+    spec: Vec<(u32, Given<'py>)>,
     pub(crate) grid: [u32; 3],
     block: Option<[u32; 3]>,
     args: Vec<(String, Given<'py>)>,
@@ -342,14 +242,14 @@ impl Asked<'_> {
         let machine = how.arch.as_deref().map(kernel::machine).transpose();
         let machine = machine.map_err(|problem| PyValueError::new_err(format!("`arch`: {problem}")))?;
         let profile = profile(py, how.profile.as_deref(), Profile::NVIDIA)?;
-        let (entry, spec) = (entry.clone(), spec.clone());
-        let arguments = args.iter().map(|(parameter, _)| parameter.clone()).collect();
-        let choice = Choice { entry, machine, profile, assume, spec, arguments, ..Choice::default() };
         let (source, text) = match (content, language.as_str()) {
             (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),
             (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
         };
+        let (entry, spec) = (entry.clone(), constants(py, name, source, spec)?);
+        let arguments = args.iter().map(|(parameter, _)| parameter.clone()).collect();
+        let choice = Choice { entry, machine, profile, assume, spec, arguments, ..Choice::default() };
         let ready = on_pool(py, || Ready::read(source, &choice))?;
         ready.map_err(|refusal| error::of_module(py, name, text, &refusal))
     }
@@ -558,7 +458,7 @@ pub(crate) fn run_sass<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<
         let register =
             register.ok_or_else(|| wrong("expected R0 to R254, P0 to P6, CC or c[BANK][OFFSET]".to_owned()))?;
         let value = match value {
-            Given::Text(value) => LaneValues::parse(register, &value),
+            Given::Text(value) | Given::Integer(_, value) => LaneValues::parse(register, &value),
             Given::Float(value) => {
                 let bits = convert(Format::F64, Format::F32, Rounding::NearestEven, value.to_bits()).0;
                 LaneValues::Uniform(bits as u32).checked(register)

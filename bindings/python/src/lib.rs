@@ -3,6 +3,7 @@
 //!
 //! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
 
+mod argument;
 mod check;
 mod convert;
 mod error;

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _native
-from ._arrays import as_array, decimal, element_of, format_of, little
+from ._arrays import as_array, decimal, element_of, format_of, is_single, little
 from ._native import Finding
 from ._options import WORD, Extent, extent, how, integer, numbers, text
 from ._reports import Report
@@ -112,15 +112,17 @@ def run(
     bytes; `entry` names one of several kernels. `grid` (blocks) and `block` (threads of a block; where the kernel says
     how many it wants, that is the default, otherwise 1) are one to three numbers. `args` are the parameters by name or
     position, or a sequence of all: an array of any type and shape is memory, or a structure passed by value, of which
-    ``"p+8"`` names the member that stands 8 bytes into it; numbers are Python's, NumPy's of the declared type, or text as
-    the command reads it. A buffer of SPIR-V is named by set and binding, ``"0.1"``. Of a straight-line listing of SASS they are registers, predicates and words of constant banks
+    ``"p+8"`` names the member that stands 8 bytes into it; numbers are Python's, text as the command reads it, or NumPy's:
+    floats of the declared type, integers where an integer is declared, and for a float its bits as an unsigned integer of
+    its width. A buffer of SPIR-V is named by set and binding, ``"0.1"``. Of a straight-line listing of SASS they are
+    registers, predicates and words of constant banks
     (``"R1"``, ``"c[0x3][0x140]"``), a number for every lane or an array of 32-bit elements with one a lane; the registers
     written come back as uint32, one a lane; a predicate is 0 or 1, and there is neither a grid nor anything else of kernels.
 
     `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
     `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
-    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array, which may be padded
-    to the block's alignment and no further).
+    constants by SpecId, numbers as in `args`; `push` all its push constants as one block (bytes, hexadecimal digits or an
+    array, which may be padded to the block's alignment and no further).
     `textures` has textures, surfaces and images by parameter or by the name that the module declares: an array, its axes
     depth, height, width and components, or a pair of an array and the words of its sampler,
     ``(pixels, "linear,clamp,normalized")``. An image or a sampler that the module declares as one may stand in `args` too,
@@ -188,7 +190,14 @@ def _block_bytes(block: Union[str, bytes, np.ndarray, None]) -> Optional[bytes]:
     """The bytes of push constants: hexadecimal digits, bytes, or an array's."""
     if block is None or isinstance(block, bytes):
         return block
-    return bytes.fromhex(block) if isinstance(block, str) else little(numbers("`push`", as_array(block))).tobytes()
+    if isinstance(block, str):
+        try:
+            return bytes.fromhex(block)
+        except ValueError:
+            raise ValueError(f"`push` is {block!r}: expected two hexadecimal digits a byte") from None
+    if is_single(block):
+        raise TypeError(f"`push` is {type(block).__name__}: expected bytes, hexadecimal digits or an array")
+    return little(numbers("`push`", as_array(block))).tobytes()
 
 
 def _asked(
@@ -216,7 +225,7 @@ def _asked(
         "content": content,
         "entry": text("entry", entry),
         "assume": text("assume", assume) or "nvidia",
-        "spec": [(integer("spec", id, WORD), _constant(value)) for id, value in (spec or {}).items()],
+        "spec": [(integer("spec", id, WORD), _number(f"spec: the constant {id}", value)) for id, value in (spec or {}).items()],
         "grid": extent("grid", grid),
         "block": None if block is None else extent("block", block),
         "args": [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()],
@@ -281,22 +290,26 @@ def _is_array(value: Any) -> bool:
 
 
 def _argument(place: str, value: Any, array: Optional[np.ndarray]) -> Any:
-    if array is not None:
-        data = little(numbers(f"`{place}`", array)).reshape(-1).view(np.uint8)
-        return format_of(array.dtype), data, element_of(array.dtype), array.shape
-    if type(value) is float or isinstance(value, str):
+    if array is None:
+        return _number(f"`{place}`", value)
+    data = little(numbers(f"`{place}`", array)).reshape(-1).view(np.uint8)
+    return format_of(array.dtype), data, element_of(array.dtype), array.shape
+
+
+def _number(what: str, value: Any) -> Any:
+    """A number, with its type where it has one."""
+    if isinstance(value, str):
         return value
-    if isinstance(value, (bool, int, np.bool_, np.integer)):
+    if isinstance(value, (int, np.bool_)):
         return decimal(int(value))
-    format = format_of(as_array(value).dtype)
+    if isinstance(value, np.integer):
+        return f"{value.dtype.kind}{8 * value.itemsize}", str(value)
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return float(value)
+    format = format_of(value.dtype) if isinstance(value, np.generic) else None
     if format is None:
-        raise TypeError(f"`{place}` is {type(value).__name__}: expected a number, text or an array")
-    bits = as_array(value)
-    return format, int(bits.view(f"uint{8 * bits.itemsize}"))
-
-
-def _constant(value: Any) -> str:
-    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+        raise TypeError(f"{what} is {type(value).__name__}: expected a number or text")
+    return format, int(as_array(value).view(f"uint{8 * value.itemsize}"))
 
 
 def _like(given: np.ndarray, data: np.ndarray) -> np.ndarray:
