@@ -1,12 +1,11 @@
 //! Modules, checked by the documents' rules.
 
 use pyo3::prelude::*;
-use roundonce::isa::LineIndex;
 use roundonce::spirv::Environment;
 use roundonce::why::diff::Witnesses;
 use roundonce::{Profile, ptx, sass, spirv};
 
-use crate::error::{self, Finding};
+use crate::error::{self, Finding, Places, unmarked};
 use crate::kernel::Content;
 
 /// What the documents' rules have against a file.
@@ -21,19 +20,20 @@ pub(crate) fn check(
     let environment: Environment = target_env.parse().map_err(|problem| error::whole(py, problem))?;
     let (text, findings) = py.detach(|| match &content {
         Content::Binary(bytes) => ("", spirv::check_binary(bytes, environment)),
-        Content::Text(text) => {
+        Content::Text(whole) => {
+            let text = unmarked(whole);
             let findings = match language {
                 "ptx" => ptx::check_text(text, &ptx::Options { determinacy }),
                 "sass" => sass::check(text),
                 _ => spirv::check_text(text, environment),
             };
-            (&**text, findings)
+            (&**whole, findings)
         }
     });
     let mut witnesses = Witnesses::new(&Profile::NVIDIA);
     let witness =
         |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
     let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
-    let lines = LineIndex::new(text);
-    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(&lines, found, witness)).collect())
+    let places = Places::of(text);
+    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(&places, found, witness)).collect())
 }

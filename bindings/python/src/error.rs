@@ -34,7 +34,7 @@ pub(crate) struct Finding {
     code: String,
     /// What was found, and what was expected in its place.
     message: String,
-    /// The range of characters at fault; None for a binary or the whole.
+    /// The range of characters at fault, a byte order mark counted; None for a binary or the whole.
     place: Option<(usize, usize)>,
     /// The line of its beginning, from 1.
     line: usize,
@@ -57,14 +57,38 @@ pub(crate) struct Finding {
 type Edit = (usize, usize, String);
 type Shown = (Vec<(String, String, String)>, Vec<(String, String, String)>);
 
+/// The byte order mark that a text may begin with.
+const MARK: char = '\u{feff}';
+
+/// A module's text as its language's crate reads it: without a byte order mark.
+pub(crate) fn unmarked(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Places of a module's text as Python has them.
+pub(crate) struct Places<'a> {
+    lines: LineIndex<'a>,
+    /// Whether a byte order mark stands before the text that was read, which is a character of the whole.
+    is_marked: bool,
+}
+
+impl<'a> Places<'a> {
+    /// Those of a text, empty for a binary.
+    pub(crate) fn of(text: &'a str) -> Places<'a> {
+        Places { lines: LineIndex::new(unmarked(text)), is_marked: text.starts_with(MARK) }
+    }
+    /// Places count bytes; those of Python count characters.
+    fn character(&self, byte: usize) -> usize {
+        self.lines.units(byte) + usize::from(self.is_marked)
+    }
+}
+
 impl Finding {
-    /// A finding about a text of these lines, empty for a binary.
-    pub(crate) fn of(lines: &LineIndex<'_>, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
-        // Places count bytes; those of Python count characters.
-        let character = |byte: usize| lines.units(byte);
+    pub(crate) fn of(places: &Places<'_>, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
+        let character = |byte: usize| places.character(byte);
         let edit = |fix: &Fix| (character(fix.start), character(fix.end), fix.replacement.clone());
         let (line, column) = match found.location {
-            Location::Span { start, .. } => lines.line_column(start),
+            Location::Span { start, .. } => places.lines.line_column(start),
             Location::Word(_) | Location::Whole => (1, 1),
         };
         Finding {
@@ -182,8 +206,8 @@ pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusa
         }
         Refusal::Usage(problem) => return whole(py, format!("{name}: {problem}")),
     };
-    let text = LineIndex::new(text);
-    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(&text, found, None)).collect();
+    let places = Places::of(text);
+    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(&places, found, None)).collect();
     let lines: Vec<String> = findings.iter().map(|finding| format!("{name}:{}", finding.__str__())).collect();
     let message = lines.join("\n");
     let first = findings.iter().find(|finding| finding.level == Severity::Error.name()).cloned();

@@ -19,7 +19,7 @@ use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, an
 use roundonce::{Profile, sass};
 
 use crate::argument::{Given, argument, constants, image_argument};
-use crate::error;
+use crate::error::{self, unmarked};
 use crate::evaluate::{on_pool, profile, unusable};
 use crate::interrupt::interruptible;
 use crate::report::{Report as Told, named, report};
@@ -243,8 +243,8 @@ impl Asked<'_> {
         let machine = machine.map_err(|problem| PyValueError::new_err(format!("`arch`: {problem}")))?;
         let profile = profile(py, how.profile.as_deref(), Profile::NVIDIA)?;
         let (source, text) = match (content, language.as_str()) {
-            (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
-            (Content::Text(text), _) => (Source::SpirvText(text), &**text),
+            (Content::Text(text), "ptx") => (Source::Ptx(unmarked(text)), &**text),
+            (Content::Text(text), _) => (Source::SpirvText(unmarked(text)), &**text),
             (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
         };
         let (entry, spec) = (entry.clone(), constants(py, name, source, spec)?);
@@ -448,7 +448,7 @@ pub(crate) fn run_sass<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<
     let Content::Text(text) = content else {
         return Err(PyTypeError::new_err(format!("{name}: a listing of SASS is text")));
     };
-    let lowered = sass::lower(&text, entry.as_deref());
+    let lowered = sass::lower(unmarked(&text), entry.as_deref());
     let lowered = lowered
         .map_err(|findings| error::of_module(py, name, &text, &Refusal::Findings { findings, unsupported: false }))?;
     let mut given = BTreeMap::new();

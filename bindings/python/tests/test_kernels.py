@@ -244,6 +244,30 @@ def test_check_of_other_languages():
     assert [f.code for f in roundonce.check((CLI / "check.in/listing.sass").read_text())] == [f.code for f in sass]
     spirv = ROOT / "tests/cli/run-spirv.in/scale.spv"
     assert roundonce.check(spirv, target_env="vulkan1.3") == roundonce.check(spirv.read_bytes(), target_env="vulkan1.3")
+@pytest.mark.parametrize("mark, end", [("", "\n"), ("", "\r\n"), ("", "\r"), ("\ufeff", "\n"), ("\ufeff", "\r\n")])
+def test_places_are_those_of_the_file(tmp_path, mark, end):
+    plain = (CLI / "check.in/legacy.ptx").read_text()
+    text = mark + plain.replace("\n", end)
+    path = tmp_path / "legacy.ptx"
+    path.write_bytes(text.encode())
+
+    def marked(text, place):
+        start, end = place
+        return text[start:end]
+
+    wanted, found = roundonce.check(plain), roundonce.check(path)
+    assert wanted and [str(finding) for finding in found] == [str(finding) for finding in wanted]
+    for one, other in zip(wanted, found):
+        assert marked(plain, one.place) == marked(text, other.place)
+        assert (one.fix is None) == (other.fix is None)
+        if one.fix:
+            assert marked(plain, one.fix[:2]) == marked(text, other.fix[:2]) and one.fix[2] == other.fix[2]
+    path.write_bytes((text + "add.f32;").encode())
+    with pytest.raises(roundonce.Error) as caught:
+        roundonce.run(path)
+    assert marked(text + "add.f32;", caught.value.place) == "add"
+
+
     broken = roundonce.check(spirv.read_bytes()[:-4])
     assert broken[0].level == "error" and broken[0].place is None and str(broken[0]).startswith(
         f"word {broken[0].word}: error: "

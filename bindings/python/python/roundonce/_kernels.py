@@ -31,7 +31,9 @@ def _module(kernel: Union[str, bytes, "os.PathLike[str]"]) -> Tuple[str, str, Un
     language = _LANGUAGES.get(path.suffix)
     if language is None:
         raise ValueError(f"{os.fspath(kernel) or 'an empty text'}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
-    return str(path), language, path.read_bytes() if language == "spv" else path.read_text(encoding="utf-8-sig")
+    content = path.read_bytes()
+    # As it stands, line ends too: places are those of the file.
+    return str(path), language, content if language == "spv" else content.decode()
 
 
 def _read(data: Optional[str]) -> Any:

@@ -40,7 +40,8 @@ class Finding:
         """What was found, and what was expected in its place."""
     @property
     def place(self) -> Optional[Tuple[int, int]]:
-        """The range of characters at fault; None for a binary or the whole."""
+        """The range of characters at fault, of the text as it was given or as the file has it, line ends and a byte order
+        mark among them; None for a binary or the whole."""
     @property
     def line(self) -> int:
         """The line of its beginning, from 1."""
