@@ -137,6 +137,12 @@ def test_why_a_kernel_left_other_arrays():
         roundonce.why_kernel(TWO, args=args, entry="first", saw={"out": np.zeros(1, complex)})
     with pytest.raises(ValueError, match="a listing of SASS is not searched here"):
         roundonce.why_kernel(AXPY, saw={})
+    for nothing in ({}, [], [{}], [fused, {}], {"out": np.zeros(0, np.float32)}):
+        with pytest.raises(ValueError, match="`saw` has no elements: there is nothing to compare"):
+            roundonce.why_kernel(TWO, args=args, entry="first", saw=nothing)
+    for bare in (fused["out"], [fused["out"]], [fused, fused["out"]]):
+        with pytest.raises(TypeError, match="`saw` is ndarray: expected arrays by parameter, as saw={name: array}"):
+            roundonce.why_kernel(TWO, args=args, entry="first", saw=bare)
 
 
 def test_a_listing_of_sass():
@@ -238,12 +244,6 @@ def test_check():
     assert [finding.place[0] - 7 for finding in shifted] == [finding.place[0] for finding in found]
 
 
-def test_check_of_other_languages():
-    sass = roundonce.check(CLI / "check.in/listing.sass")
-    assert sass and all(finding.code.startswith("SASS") for finding in sass)
-    assert [f.code for f in roundonce.check((CLI / "check.in/listing.sass").read_text())] == [f.code for f in sass]
-    spirv = ROOT / "tests/cli/run-spirv.in/scale.spv"
-    assert roundonce.check(spirv, target_env="vulkan1.3") == roundonce.check(spirv.read_bytes(), target_env="vulkan1.3")
 @pytest.mark.parametrize("mark, end", [("", "\n"), ("", "\r\n"), ("", "\r"), ("\ufeff", "\n"), ("\ufeff", "\r\n")])
 def test_places_are_those_of_the_file(tmp_path, mark, end):
     plain = (CLI / "check.in/legacy.ptx").read_text()
@@ -268,6 +268,12 @@ def test_places_are_those_of_the_file(tmp_path, mark, end):
     assert marked(text + "add.f32;", caught.value.place) == "add"
 
 
+def test_check_of_other_languages():
+    sass = roundonce.check(CLI / "check.in/listing.sass")
+    assert sass and all(finding.code.startswith("SASS") for finding in sass)
+    assert [f.code for f in roundonce.check((CLI / "check.in/listing.sass").read_text())] == [f.code for f in sass]
+    spirv = ROOT / "tests/cli/run-spirv.in/scale.spv"
+    assert roundonce.check(spirv, target_env="vulkan1.3") == roundonce.check(spirv.read_bytes(), target_env="vulkan1.3")
     broken = roundonce.check(spirv.read_bytes()[:-4])
     assert broken[0].level == "error" and broken[0].place is None and str(broken[0]).startswith(
         f"word {broken[0].word}: error: "

@@ -5,6 +5,7 @@ import multiprocessing
 import pathlib
 import pickle
 
+import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
@@ -170,3 +171,25 @@ def test_legal_results_travel():
     allowed = roundonce.allowed("OpFmaKHR.f32", "0x3eaaaaab", "0x3eaaaaab", "1.0")
     for travelled in (pickle.loads(pickle.dumps(allowed)), copy.deepcopy(allowed)):
         assert str(travelled) == str(allowed) and "0x3f8e38e4" in travelled and "0x3f8e38e5" not in travelled
+
+
+MASKED = np.ma.masked_array([1, 2], [True, False])
+
+
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("random", lambda masked: roundonce.convert(ONE[[0, 0]], ml_dtypes.float8_e4m3fn, rounding="rs", random=masked)),
+        ("x", lambda masked: roundonce.plot_shares(masked, np.arange(2), np.ones(2, bool), "t")),
+        ("y", lambda masked: roundonce.plot_shares(np.arange(2), masked, np.ones(2, bool), "t")),
+        ("where", lambda masked: roundonce.plot_shares(np.arange(2), np.arange(2), masked, "t")),
+        ("t", lambda masked: roundonce.run(SAXPY, args=ARGS, textures={"t": masked})),
+        ("t", lambda masked: roundonce.run(SAXPY, args=ARGS, textures={"t": (masked, "linear")})),
+        ("3", lambda masked: roundonce.run(SAXPY, args=[*ARGS[:3], masked])),
+        ("3", lambda masked: roundonce.why_kernel(SAXPY, args=ARGS, saw={3: masked})),
+        ("first", lambda masked: roundonce.diff(masked, ONE)),
+    ],
+)
+def test_masked_arrays_are_refused(name, call):
+    with pytest.raises(TypeError, match=rf"(`{name}` is|the values are) a masked array: expected an array without a mask"):
+        call(MASKED)

@@ -33,11 +33,12 @@ def format_of(dtype: np.dtype) -> Optional[str]:
     return "bf16" if dtype.name == "bfloat16" else None
 
 
-def as_array(value: Any) -> np.ndarray:
-    """What NumPy makes an array of, and whatever offers its memory on the CPU by DLPack alone."""
+def as_array(value: Any, name: Optional[str] = None) -> np.ndarray:
+    """What NumPy makes an array of, and whatever offers its memory on the CPU by DLPack alone; a message names what has a
+    name."""
     found = refused(value)
     if found:
-        raise TypeError(f"the values are {found}")
+        raise TypeError(f"{f'`{name}` is' if name else 'the values are'} {found}")
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
     return np.asarray(value)

@@ -74,9 +74,13 @@ def convert(
     from_format, to_format = _format(array.dtype, "the array"), _format(to, "`dtype`")
     bits = bits_of(array)
     if random is not None:
-        given = np.asarray(random)
-        if given.dtype.kind not in "iu" or (given.size and int(given.min()) < 0):
+        given = as_array(random, "random")
+        if given.size and (given.dtype.kind not in "iu" or int(given.min()) < 0):
             raise TypeError(f"`random` is {given.dtype.name}: expected integers that are not negative")
-        random = np.ascontiguousarray(np.broadcast_to(given, array.shape)).reshape(-1).astype(np.uint64)
+        try:
+            given = np.broadcast_to(given, array.shape)
+        except ValueError:
+            raise ValueError(f"`random` has the shape {given.shape}, the array {array.shape}") from None
+        random = np.ascontiguousarray(given).reshape(-1).astype(np.uint64)
     found = _native.convert(bits, from_format, to_format, rounding, relu, random, profile)
     return of_bits(found, to).reshape(array.shape)[()]

@@ -218,9 +218,9 @@ def _asked(
     name, language, content = _module(kernel)
     pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
     values = {str(place): value for place, value in pairs}
-    arrays = {place: as_array(value) for place, value in values.items() if _is_array(value)}
+    arrays = {place: as_array(value, place) for place, value in values.items() if _is_array(value)}
     images = {str(place): value if isinstance(value, tuple) else (value, None) for place, value in (textures or {}).items()}
-    arrays.update({place: np.asarray(array) for place, (array, _) in images.items()})
+    arrays.update({place: as_array(array, place) for place, (array, _) in images.items()})
     asked = {
         "name": name,
         "language": language,
@@ -275,13 +275,23 @@ def why_kernel(
     asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, asked_how)
     if asked["language"] == "sass":
         raise ValueError(f"{asked['name']}: a listing of SASS is not searched here: the command's `why` does it")
-    runs = [saw] if isinstance(saw, Mapping) else list(saw)
-    seen = [[_seen(str(name), array) for name, array in run.items()] for run in runs]
-    return Report(_native.why_kernel(asked, seen, allow, toolchain))
+    seen = [[_seen(str(name), array) for name, array in run.items()] for run in _runs(saw)]
+    if not seen or not all(any(data for *_, data in run) for run in seen):
+        raise ValueError("`saw` has no elements: there is nothing to compare")
+    return Report(_native.why_kernel(asked, seen, text("allow", allow) or "", text("toolchain", toolchain)))
+
+
+def _runs(saw: Any) -> List[Mapping[Any, Any]]:
+    """What was seen of each run."""
+    runs = list(saw) if isinstance(saw, (list, tuple)) else [saw]
+    for run in runs:
+        if not isinstance(run, Mapping):
+            raise TypeError(f"`saw` is {type(run).__name__}: expected arrays by parameter, as saw={{name: array}}, or a list of such")
+    return runs
 
 
 def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:
-    array = as_array(value)
+    array = as_array(value, name)
     if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype.hasobject:
         raise TypeError(f"saw `{name}`: an array of {array.dtype.name}: expected floats or integers")
     return name, format_of(array.dtype), array.dtype.itemsize, array.shape, little(array).tobytes()

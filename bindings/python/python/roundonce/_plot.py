@@ -9,7 +9,7 @@ from typing import Optional, Tuple, Union
 import numpy as np
 
 from . import _native
-from ._arrays import Values
+from ._arrays import Values, as_array
 from ._reports import _given
 
 
@@ -46,7 +46,7 @@ def plot_shares(
     Raises `Error` if there are no elements, the numbers of an axis are more than 1,000 apart or one takes more than 32 bits,
     ValueError if the shapes differ, TypeError if the numbers are no integers.
     """
-    x, y, where = np.asarray(x), np.asarray(y), np.asarray(where, dtype=bool)
+    x, y, where = as_array(x, "x"), as_array(y, "y"), as_array(where, "where").astype(bool)
     if not x.shape == y.shape == where.shape:
         raise ValueError(f"x, y and where have the shapes {x.shape}, {y.shape} and {where.shape}")
     for name, numbers in (("x", x), ("y", y)):
