@@ -185,6 +185,26 @@ fn copies_under_a_mask() {
     expect_on(["8.6", "sm_100"], &body, 32, &[0, 101, 102, 3, 4, 105, 106, 7, 108]);
 }
 
+/// Bytes at either end that may lie outside of a buffer are not read, and stay as they were.
+#[test]
+fn copies_that_ignore_bytes() {
+    let copy = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [sm]";
+    let ones = "0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff";
+    let body = format!(
+        "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd8, [bar], 32; mov.u32 %r6, 3;
+         st.shared.v4.u32 [sm], {{{ones}}}; st.shared.v4.u32 [sm+16], {{{ones}}};
+{copy}, [%rd1], 32, 6, %r6, [bar];
+         mbarrier.test_wait.shared.b64 %p2, [bar], %rd8; selp.u32 %r8, 1, 0, %p2;
+         ld.shared.v4.u32 {{%r9, %r10, %r11, %r12}}, [sm]; ld.shared.v4.u32 {{%r13, %r14, %r15, %r5}}, [sm+16];
+         st.global.v4.u32 [%rd1], {{%r8, %r9, %r10, %r11}}; st.global.v4.u32 [%rd1+16], {{%r12, %r13, %r14, %r15}};
+         st.global.u32 [%rd1+32], %r5;"
+    );
+    expect(&body, 1, &[1, 0xffff_ffff, 0xffff, 102, 103, 104, 105, 106, 0xffff_ff6b]);
+    fails(&format!("{copy}, [%rd1], 32, 16, 0, [bar];"), "up to 15 bytes at either end");
+    // The last 16 bytes of 32 lie behind the buffer.
+    fails(&format!("add.u64 %rd7, %rd1, 240; {copy}, [%rd7], 32, 0, 15, [bar];"), "outside every buffer");
+}
+
 #[test]
 fn what_is_not_defined() {
     let bulk = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%rd1]";

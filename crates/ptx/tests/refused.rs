@@ -52,7 +52,7 @@ fn by_name() {
         "mov.u32 %r1, %pm0;",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%x1], [%x2, {%r1}], [%x3];",
         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%x1];",
-        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [shared], [%x1], %r1, %r2, %r3, [shared];",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.ignore_oob [shared], [%x1], %r1, %r2, %r3, [shared];",
         "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.cp_mask [shared], [%x1], 16, [shared], %h1;",
         "cp.async.ca.add.shared.global [shared], [%x1], 16;",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%x1], [shared], 16;",

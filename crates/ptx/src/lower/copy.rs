@@ -19,6 +19,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 return Err(self.refuse(inst));
             }
             _ if inst.has(".cp_mask") && !inst.has(".bulk_group") => return Err(self.refuse(inst)),
+            _ if inst.has(".ignore_oob")
+                && !inst.modifiers.starts_with(&[".async", ".bulk", ".shared::cta", ".global"]) =>
+            {
+                return Err(self.refuse(inst));
+            }
             [".async", ".commit_group" | ".wait_group" | ".wait_all"]
             | [".async", ".bulk", ".commit_group" | ".wait_group" | ".prefetch", ..] => return Ok(()),
             [".async", ".mbarrier", ".arrive", ..] => return self.copy_arrives(inst),

@@ -1,5 +1,5 @@
-//! `mbarrier`, and the copies in bulk that complete on one. A copy is done at once, so that it is complete when it is
-//! issued: every order that the documents allow has that outcome among its own.
+//! `mbarrier`, and what completes on one. A copy is done at once, so that it is complete when it is issued: every order that the
+//! documents allow has that outcome among its own.
 //!
 //! A barrier object is opaque in PTX. Here its 64 bits are three counts and a phase ([`AtomicKind::Arrive`]); what an
 //! arrival returns is the object before it.
@@ -10,12 +10,8 @@ use super::{Body, Result};
 use crate::ast::OperandKind;
 use crate::types::Type;
 use roundonce_ir::{
-    AtomicKind, Comparand, Comparison, Guard, IntOp, Op, Operand, Reg, Signedness, Space, Special, Terminator, Width,
-    arrival,
+    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Space, Special, Width, arrival,
 };
-
-/// A base, what is added to it, and the space.
-type Place = (Operand, i64, Space);
 
 /// Bytes that a phase waits for are added, where arrivals are taken off.
 const EXPECTED_BYTES: u64 = arrival::BYTES.wrapping_neg();
@@ -98,7 +94,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// Takes numbers off the object, each in units of a field; bytes that are expected are taken off negatively.
-    fn arrive(&mut self, (address, offset): (Operand, i64), d: Option<Reg>, numbers: &[(Operand, u64)]) {
+    pub(super) fn arrive(&mut self, (address, offset): (Operand, i64), d: Option<Reg>, numbers: &[(Operand, u64)]) {
         let mut b = Operand::ZERO;
         for &(number, unit) in numbers {
             let part = match number {
@@ -152,7 +148,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.int(IntOp::Shr(Signedness::Unsigned), Width::B64, [object, shift, Operand::ZERO])
     }
 
-    fn object(&mut self, inst: &Inst<'m, 'a>, at: usize) -> Result<(Operand, i64)> {
+    pub(super) fn object(&mut self, inst: &Inst<'m, 'a>, at: usize) -> Result<(Operand, i64)> {
         match self.address(self.operand_at(inst, at)?)? {
             Address::Memory { base, offset, space } => Ok((self.shared_place(inst, base, space)?, offset)),
             Address::CallParam(..) => Err(self.refuse(inst)),
@@ -196,110 +192,6 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.atomic(inst, false)?;
         self.arrive(object, None, &[(Operand::Imm(bytes.into()), arrival::BYTES)]);
         Ok(())
-    }
-
-    /// `cp.async.bulk`: between global and shared memory, multiples of 16 bytes; with `.cp_mask` of each 16 the bytes of a mask.
-    pub(super) fn copy_bulk(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let mask = if inst.has(".cp_mask") {
-            Some(self.value_at(inst, inst.operands.len() - 1, Type { bits: 16, ..Type::B64 })?)
-        } else {
-            None
-        };
-        self.in_bulk(inst, 16, |body, [to, from]| {
-            let Some(mask) = mask else {
-                let words = [(); 4].map(|()| body.fresh(Width::B32));
-                let (address, offset, space) = from;
-                let d = words.map(Some).to_vec();
-                body.emit(Op::Load { d, space, bytes: 4, signed: false, address, offset });
-                let (address, offset, space) = to;
-                let values = words.map(Operand::Reg).to_vec();
-                body.emit(Op::Store { values, width: Width::B32, space, bytes: 4, address, offset });
-                return;
-            };
-            for byte in 0..16 {
-                let value = body.fresh(Width::B16);
-                let bit = body.int(IntOp::And, Width::B16, [mask, Operand::Imm(1 << byte), Operand::ZERO]);
-                let of = Comparand::Unsigned(Width::B16);
-                let pred = body.compare(Comparison::Ne, of, bit.into(), Operand::ZERO);
-                body.guard = Some(Guard { pred, expected: true });
-                let (address, offset, space) = from;
-                let offset = offset.wrapping_add(byte);
-                body.emit(Op::Load { d: vec![Some(value)], space, bytes: 1, signed: false, address, offset });
-                let (address, offset, space) = to;
-                let (values, offset) = (vec![Operand::Reg(value)], offset.wrapping_add(byte));
-                body.emit(Op::Store { values, width: Width::B16, space, bytes: 1, address, offset });
-                body.guard = None;
-            }
-        })
-    }
-
-    /// `cp.reduce.async.bulk`: the same with an operation of an atomic for each number, one after another.
-    pub(super) fn reduce_bulk(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        if !is_reduction_in_bulk(inst) {
-            return Err(self.refuse(inst));
-        }
-        let ty = self.type_of(inst)?;
-        let (kind, bytes) = (self.atomic_kind(inst, ty)?, ty.bytes());
-        self.in_bulk(inst, bytes, |body, [to, from]| {
-            let value = body.fresh(ty.width());
-            let (address, offset, space) = from;
-            body.emit(Op::Load { d: vec![Some(value)], space, bytes, signed: false, address, offset });
-            let (address, offset, space) = to;
-            let (b, c) = (value.into(), Operand::ZERO);
-            body.emit(Op::Atomic { d: None, kind, space, bytes, address, offset, b, c, high: None });
-        })
-    }
-
-    /// What is done in bulk: so many bytes at a time, from one place to another.
-    fn in_bulk(&mut self, inst: &Inst<'m, 'a>, unit: u32, work: impl FnOnce(&mut Self, [Place; 2])) -> Result<()> {
-        let spaces: Vec<Space> = inst.modifiers.iter().filter_map(|word| space_of(word)).collect();
-        let [to_space, from_space] = spaces[..] else { return Err(self.refuse(inst)) };
-        let (to, from) = (self.address(self.operand_at(inst, 0)?)?, self.address(self.operand_at(inst, 1)?)?);
-        let (Address::Memory { base: to, offset: to_offset, .. }, Address::Memory { base: from, offset, .. }) =
-            (to, from)
-        else {
-            return Err(self.refuse(inst));
-        };
-        let size = self.value_at(inst, 2, Type::U32)?;
-        let object = if inst.has(".mbarrier::complete_tx::bytes") { Some(self.object(inst, 3)?) } else { None };
-        let (to, from) = (self.base(to, to_space)?, self.base(from, from_space)?);
-        let ends = [(to, to_offset, to_space), (from, offset, from_space)];
-        self.only_if(|body| {
-            body.trap_unless_of_16(size, Width::B32, "a copy in bulk is of a multiple of 16 bytes");
-            body.bulk_loop(ends, size, unit, work);
-            if let Some(object) = object {
-                body.arrive(object, None, &[(size, arrival::BYTES)]);
-            }
-            Ok(())
-        })
-    }
-
-    /// A loop over so many bytes, a unit at a time.
-    fn bulk_loop(&mut self, ends: [Place; 2], size: Operand, unit: u32, work: impl FnOnce(&mut Self, [Place; 2])) {
-        let (head, inside, after) = (self.new_block(), self.new_block(), self.new_block());
-        let (done, more) = (self.fresh(Width::B32), self.fresh(Width::Pred));
-        self.emit(Op::Move { d: done, a: Operand::ZERO });
-        self.start(head);
-        let of = Comparand::Unsigned(Width::B32);
-        self.emit(Op::Compare { d: more, comparison: Comparison::Lt, of, a: done.into(), b: size });
-        self.end(Terminator::Branch { pred: more, then: inside, otherwise: after });
-        self.current = inside;
-        let ends = ends.map(|(base, offset, space)| {
-            let width = match base {
-                Operand::Reg(reg) => self.kernel.width(reg),
-                Operand::Imm(_) => self.address_width(),
-            };
-            let more = match width {
-                Width::B64 => self.widened(done.into()),
-                _ => done,
-            };
-            (Operand::Reg(self.int(IntOp::Add, width, [base, more.into(), Operand::ZERO])), offset, space)
-        });
-        work(self, ends);
-        let args = [done.into(), Operand::Imm(unit.into()), Operand::ZERO, Operand::ZERO];
-        self.emit(Op::Int { d: done, op: IntOp::Add, width: Width::B32, args });
-        self.end(Terminator::Jump(head));
-        self.current = after;
     }
 
     /// `mapa`: the same variable in a block of the cluster, which has only this one. Of any other rank it is where no shared
@@ -347,35 +239,5 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.trap_where(is_outside, message.to_owned(), false);
         self.emit(Op::Move { d, a: Operand::ZERO });
         Ok(())
-    }
-}
-
-/// The operations of `cp.reduce.async.bulk`, and the types into global memory and into another block's.
-#[rustfmt::skip] // One row an operation.
-static REDUCTIONS: [(&str, &str, &str); 8] = [
-    (".and", "b32 b64", "b32"),
-    (".or",  "b32 b64", "b32"),
-    (".xor", "b32 b64", "b32"),
-    (".add", "u32 s32 u64 f32 f64 noftz.f16 noftz.bf16", "u32 s32 u64"),
-    (".inc", "u32", "u32"),
-    (".dec", "u32", "u32"),
-    (".min", "u32 s32 u64 s64 f16 bf16", "u32 s32"),
-    (".max", "u32 s32 u64 s64 f16 bf16", "u32 s32"),
-];
-
-/// Whether the manual has a form of `cp.reduce.async.bulk`.
-fn is_reduction_in_bulk(inst: &Inst<'_, '_>) -> bool {
-    let goes = |to: &str| inst.modifiers.windows(2).any(|pair| pair == [to, ".shared::cta"]);
-    let is_one_of = |op: &str, types: &str| types.split(' ').any(|ty| inst.spelling.ends_with(&format!("{op}.{ty}")));
-    REDUCTIONS.iter().any(|(op, to_global, to_shared)| {
-        goes(".global") && is_one_of(op, to_global) || goes(".shared::cluster") && is_one_of(op, to_shared)
-    })
-}
-
-fn space_of(word: &str) -> Option<Space> {
-    match word {
-        ".global" => Some(Space::Global),
-        ".shared::cta" | ".shared::cluster" => Some(Space::Shared),
-        _ => None,
     }
 }

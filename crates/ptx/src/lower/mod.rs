@@ -8,6 +8,7 @@
 //! then one file a family.
 
 mod analysis;
+mod bulk;
 mod call;
 mod control;
 mod convert;

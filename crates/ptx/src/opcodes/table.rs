@@ -52,7 +52,7 @@ static BARRIER: &[&str] = &[
 #[rustfmt::skip] // A table.
 static COPY: &[&str] = &[
     ".async", ".ca", ".cg", ".commit_group", ".wait_group", ".wait_all", ".mbarrier", ".arrive", ".noinc", ".bulk",
-    ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2", ".cp_mask", ".reduce", ".and", ".or",
+    ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2", ".cp_mask", ".ignore_oob", ".reduce", ".and", ".or",
     ".xor", ".add", ".inc", ".dec", ".min", ".max", ".noftz",
 ];
 static ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
