@@ -21,8 +21,13 @@ if [ ${#files[@]} = 0 ]; then
     exit
 fi
 
+# Machine code leaves no bits open, and the command refuses to look for such where there is nothing else.
+may_be_open=false
+for file in "${files[@]}"; do
+    case "${file,,}" in *.sass | *.cubin) ;; *) may_be_open=true ;; esac
+done
 options=(--format sarif)
-[ "$DETERMINACY" != true ] || options+=(--determinacy)
+if [ "$DETERMINACY" = true ] && [ $may_be_open = true ]; then options+=(--determinacy); fi
 [ -z "$DENY" ] || options+=(--deny "$DENY")
 [ -z "$TARGET_ENV" ] || options+=(--target-env "$TARGET_ENV")
 status=0

@@ -79,6 +79,10 @@ def test_action(folder):
     assert action(folder, files="deep/**/*.ptx", deny="notes")[0] == 1
     status, log, _ = action(folder, files="deep/**/*.ptx\ngood.ptx", deny="notes", determinacy="false")
     assert (status, codes(log)) == (0, [])
+    (folder / "wrong.sass").write_text("FFMA R0, R1, R2;\n")
+    status, log, printed = action(folder, files="**/*.sass")
+    assert (status, codes(log)) == (1, ["SASS0006"]) and "wrong.sass:1:" in printed, (status, log, printed)
+    assert codes(action(folder, files="**/*.sass\ndeep/**/*.ptx")[1]) == ["PTX0050", "SASS0006"]
     status, log, printed = action(folder, files="*.nothing")
     assert (status, log) == (0, None) and "::notice" in printed
     status, log, printed = action(folder, files="README")
