@@ -7,7 +7,9 @@ use roundonce::arith::{Format, Rounding};
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::exec::Threads;
 use roundonce::isa::convert;
-use roundonce::{Finding, Profile, ProfileChoice, Target, Value, conversion, integer, parse_ptx, parse_sm};
+use roundonce::{
+    Finding, NOT_COMPUTED, Profile, ProfileChoice, Target, Value, conversion, integer, matrix, parse_ptx, parse_sm,
+};
 
 use crate::convert::Conversion;
 use crate::error;
@@ -67,7 +69,13 @@ pub(crate) fn instruction(
         roundonce::instruction(spelling, &target)
             .map(|inner| AnyInstruction::Float(Instruction { spelling: spelled, inner, profile }))
     };
-    found.map_err(|finding| error::of_finding(py, &finding))
+    found.map_err(|mut finding| {
+        if finding.code == NOT_COMPUTED && matrix::is_matrix(spelling) {
+            // What computes it has another name here than in the command.
+            "`roundonce.mma` computes it".clone_into(&mut finding.help);
+        }
+        error::of_finding(py, &finding)
+    })
 }
 
 /// A column as Python gives it: components one after the other, or one value's components.

@@ -63,7 +63,9 @@ pub(crate) fn verify(
         What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),
         What::File(path) => verify_file(path, &options, &mut bad),
     });
-    let report = report.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+    // The command's option is an argument here.
+    let wrong = |problem: std::io::Error| problem.to_string().replace("--instruction", "`instruction`");
+    let report = report.map_err(|problem| error::whole(py, format!("{name}: {}", wrong(problem))))?;
     let rows = bad.0.into_iter().map(|(row, problem)| (row + rows_before, problem)).collect();
     Ok((json(py, &report.placed(name, rows_before))?, rows))
 }

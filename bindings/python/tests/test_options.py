@@ -193,3 +193,41 @@ MASKED = np.ma.masked_array([1, 2], [True, False])
 def test_masked_arrays_are_refused(name, call):
     with pytest.raises(TypeError, match=rf"(`{name}` is|the values are) a masked array: expected an array without a mask"):
         call(MASKED)
+
+
+@pytest.mark.parametrize(
+    "call, error, expected",
+    [
+        (lambda: roundonce.why("a*a", a=1.5, saw=2.25, allow=["sat"]), TypeError, "`allow` is list: expected text"),
+        (lambda: roundonce.why("a*a", a=1.5, saw=2.25, reassociate="yes"), TypeError, "`reassociate` is str: expected True"),
+        (lambda: roundonce.why("a*a", a=1.5, saw=2.25, any_nan=1), TypeError, "`any_nan` is int: expected True or False"),
+        (lambda: roundonce.why_kernel(SAXPY, args=ARGS, saw={3: ONE}, allow=["sat"]), TypeError, "`allow` is list"),
+        (lambda: roundonce.diff("a*a", "a*b", tries=-1), ValueError, "`tries` is -1: expected 0 to"),
+        (lambda: roundonce.vectors.generate("fma.rn.f32", 1, seed=-1), ValueError, "`seed` is -1"),
+        (lambda: roundonce.vectors.generate("fma.rn.f32", 1, seed=1 << 64), ValueError, "`seed` is a number of 65 bits"),
+        (lambda: roundonce.vectors.generate("fma.rn.f32", 1 << 64), ValueError, "`count` is a number of 65 bits"),
+        (lambda: roundonce.vectors.verify(b"3F800000 3F800000 3F800000 00\n"), roundonce.Error, "say which with `instruction`"),
+        (lambda: roundonce.fma(True, 1.0, 1.0), TypeError, "one of the factors is bool: expected float16"),
+        (lambda: roundonce.fma(1.0, 1.0, True), TypeError, "the addend is bool: expected float16"),
+        (
+            lambda: roundonce.convert(ONE[[0, 0]], ml_dtypes.float8_e4m3fn, rounding="rs", random=[1, 2, 3]),
+            *(ValueError, r"`random` has the shape \(3,\), the array \(2,\)"),
+        ),
+        (
+            lambda: roundonce.eval("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 1, 2, 3),
+            *(roundonce.Error, "is a matrix multiply-add, which is not taken here.*\n?.*`roundonce.mma` computes it"),
+        ),
+        (lambda: roundonce.check(AXPY, determinacy=True), ValueError, "axpy.sass: `determinacy` is for PTX and SPIR-V"),
+        (lambda: roundonce.check(SAXPY, determinacy="yes"), TypeError, "`determinacy` is str: expected True or False"),
+    ],
+)
+def test_a_message_names_the_argument(call, error, expected):
+    with pytest.raises(error, match=expected):
+        call()
+
+
+def test_numbers_beyond_all_floats():
+    for number, text in [(10**400, "0x7ff0000000000000"), (-(10**5000), "0xfff0000000000000")]:
+        assert str(roundonce.bits(number)) == str(roundonce.bits(f"{text}:f64"))
+    empty = roundonce.convert(ONE[:0], ml_dtypes.float8_e4m3fn, rounding="rs", random=[])
+    assert empty.shape == (0,) and empty.dtype == ml_dtypes.float8_e4m3fn

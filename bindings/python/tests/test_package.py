@@ -104,7 +104,7 @@ def test_verify_of_bytes_and_files(tmp_path):
     assert "unfused" in str(wrong)
     with pytest.raises(roundonce.Error, match="did you mean `fma.rn.f32`"):
         vectors.generate("fma.rn.f33")
-    with pytest.raises(ValueError, match="expected 1 or more"):
+    with pytest.raises(ValueError, match="`count` is 0: expected 1 to"):
         vectors.generate("fma.rn.f32", 0)
 
 

@@ -157,7 +157,8 @@ def _format(what: str, *values: Values) -> Optional[str]:
         dtype = None if is_single(value) else as_array(value).dtype
         format = None if dtype is None else format_of(dtype)
         if dtype is not None and format is None and dtype.kind != "u":
-            raise TypeError(f"{what} is {dtype.name}: expected float16, bfloat16, float32, float64, or bits and `dtype`")
+            one = what if len(values) == 1 else f"one of {what}"
+            raise TypeError(f"{one} is {dtype.name}: expected float16, bfloat16, float32, float64, or bits and `dtype`")
         if found and format and found != format:
             raise TypeError(f"{what} are {found} and {format}: expected one type")
         found = found or format

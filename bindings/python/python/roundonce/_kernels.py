@@ -6,20 +6,24 @@ import json
 import os
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
 
 from . import _native
 from ._arrays import as_array, decimal, element_of, format_of, is_single, little
 from ._native import Finding
-from ._options import WORD, Extent, extent, how, integer, numbers, text
+from ._options import WORD, Extent, extent, flag, how, integer, numbers, text
 from ._reports import Report
+
+Binary = Union[bytes, bytearray, memoryview]
+Module = Union[str, Binary, "os.PathLike[str]"]
+"""A file, the text of one, or the words of a SPIR-V module."""
 
 _LANGUAGES = {".ptx": "ptx", ".sass": "sass", ".spvasm": "spvasm", ".spv": "spv"}
 
 
-def _module(kernel: Union[str, bytes, "os.PathLike[str]"]) -> Tuple[str, str, Union[str, bytes]]:
+def _module(kernel: Module) -> Tuple[str, str, Union[str, bytes]]:
     """What a module is called, its language, its text or words."""
     if isinstance(kernel, (bytes, bytearray, memoryview)):
         return "module", "spv", bytes(kernel)
@@ -85,7 +89,7 @@ class Run(Mapping[str, np.ndarray]):
 
 
 def run(
-    kernel: Union[str, bytes, "os.PathLike[str]"],
+    kernel: Module,
     grid: Extent = 1,
     block: Optional[Extent] = None,
     args: Union[Mapping[Any, Any], Sequence[Any]] = (),
@@ -94,19 +98,19 @@ def run(
     contract: str = "none",
     assume: str = "nvidia",
     spec: Optional[Mapping[int, Any]] = None,
-    push: Union[str, bytes, np.ndarray, None] = None,
+    push: Union[str, Binary, np.ndarray, None] = None,
     textures: Optional[Mapping[Any, Any]] = None,
-    shared: int = 0,
-    threads: Optional[int] = None,
+    shared: SupportsIndex = 0,
+    threads: Optional[SupportsIndex] = None,
     check_races: bool = False,
-    trace: Optional[int] = None,
+    trace: Optional[SupportsIndex] = None,
     exceptions: bool = False,
     shadow: Optional[str] = None,
     expect: Optional[Mapping[Any, Any]] = None,
     profile: Union[bool, str] = False,
     arch: Optional[str] = None,
-    step_limit: int = 1 << 30,
-    memory_limit: int = 16 << 30,
+    step_limit: SupportsIndex = 1 << 30,
+    memory_limit: SupportsIndex = 16 << 30,
 ) -> Run:
     """Runs a kernel over a grid, bit for bit, and gives back the arrays as it leaves them; those given stay as they are.
 
@@ -188,7 +192,7 @@ def run(
     return Run(ran, {place: _like(arrays[place], data) for place, data in ran["arrays"]})
 
 
-def _block_bytes(block: Union[str, bytes, np.ndarray, None]) -> Optional[bytes]:
+def _block_bytes(block: Union[str, Binary, np.ndarray, None]) -> Optional[bytes]:
     """The bytes of push constants: hexadecimal digits, bytes, or an array's."""
     if block is None or isinstance(block, bytes):
         return block
@@ -211,7 +215,7 @@ def _asked(
     assume: str,
     spec: Optional[Mapping[int, Any]],
     asked_how: Dict[str, Any],
-    push: Union[str, bytes, np.ndarray, None] = None,
+    push: Union[str, Binary, np.ndarray, None] = None,
     textures: Optional[Mapping[Any, Any]] = None,
 ) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
     """A module and its launch as the native part takes them, and the arrays among the arguments."""
@@ -242,7 +246,7 @@ def _asked(
 
 
 def why_kernel(
-    kernel: Union[str, bytes, "os.PathLike[str]"],
+    kernel: Module,
     grid: Extent = 1,
     block: Optional[Extent] = None,
     args: Union[Mapping[Any, Any], Sequence[Any]] = (),
@@ -251,14 +255,14 @@ def why_kernel(
     entry: Optional[str] = None,
     assume: str = "nvidia",
     spec: Optional[Mapping[int, Any]] = None,
-    shared: int = 0,
-    threads: Optional[int] = None,
+    shared: SupportsIndex = 0,
+    threads: Optional[SupportsIndex] = None,
     profile: Optional[str] = None,
     arch: Optional[str] = None,
     allow: str = "",
     toolchain: Optional[str] = None,
-    step_limit: int = 1 << 30,
-    memory_limit: int = 16 << 30,
+    step_limit: SupportsIndex = 1 << 30,
+    memory_limit: SupportsIndex = 16 << 30,
 ) -> Report:
     """Which policy (contraction, flushing, another rounding) gives the arrays that a kernel left elsewhere, and where it
     parts from the kernel as written.
@@ -329,20 +333,21 @@ def _like(given: np.ndarray, data: np.ndarray) -> np.ndarray:
     return data.view(given.dtype.newbyteorder("<")).reshape(given.shape).astype(given.dtype, copy=False)
 
 
-def check(
-    module: Union[str, bytes, "os.PathLike[str]"], *, determinacy: bool = False, target_env: str = "spv1.6"
-) -> List[Finding]:
+def check(module: Module, *, determinacy: bool = False, target_env: str = "spv1.6") -> List[Finding]:
     """What the documents' rules have against a module: nothing, if it is valid.
 
-    `module` is as for `run`. With `determinacy` every unmodified mul of PTX that feeds an unmodified add or sub, whose
-    bits are left open, is a note, and so is what a SPIR-V module leaves open; such a finding has a `witness`, the smallest
-    input found on which the results differ, and `edits` that settle the choice. `target_env` is the environment of SPIR-V, as spirv-val names it.
+    `module` is as for `run`. With `determinacy`, which is for PTX and SPIR-V, every unmodified mul of PTX that feeds an
+    unmodified add or sub, whose bits are left open, is a note, and so is what a SPIR-V module leaves open; such a finding
+    has a `witness`, the smallest input found on which the results differ, and `edits` that settle the choice. `target_env`
+    is the environment of SPIR-V, as spirv-val names it.
 
-    Raises `Error` (an environment that is none), ValueError (a file of another kind), OSError.
+    Raises `Error` (an environment that is none), ValueError (a file of another kind, `determinacy` of SASS), OSError.
 
     >>> [finding] = check("FFMA R0, R1, R2;\\n")
     >>> finding.level, finding.code, finding.place
     ('error', 'SASS0006', (0, 15))
     """
-    _, language, content = _module(module)
-    return _native.check(language, content, determinacy, target_env)
+    name, language, content = _module(module)
+    if flag("determinacy", determinacy) and language == "sass":
+        raise ValueError(f"{name}: `determinacy` is for PTX and SPIR-V: found machine code, whose bits are determined")
+    return _native.check(language, content, determinacy, text("target_env", target_env) or "spv1.6")

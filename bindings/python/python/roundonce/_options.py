@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
 
 from ._arrays import as_array, element_of, little
 
-Extent = Union[int, Sequence[int]]
+Extent = Union[SupportsIndex, Sequence[SupportsIndex], np.ndarray]
 
 WORD, LONG = (1 << 32) - 1, (1 << 64) - 1
 
@@ -44,7 +44,7 @@ def extent(name: str, value: Extent) -> Tuple[int, int, int]:
     """One to three numbers, of blocks or of threads."""
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         raise TypeError(f"`{name}` is {type(value).__name__}: expected one to three whole numbers")
-    lengths = (value,) if hasattr(value, "__index__") and not np.ndim(value) else value
+    lengths = (value,) if hasattr(value, "__index__") and not np.ndim(value) else value  # type: ignore[arg-type]
     try:
         lengths = tuple(lengths)  # type: ignore[arg-type]
     except TypeError:
@@ -58,12 +58,12 @@ def extent(name: str, value: Extent) -> Tuple[int, int, int]:
 def how(
     *,
     contract: str = "none",
-    shared: int = 0,
-    threads: Optional[int] = None,
-    step_limit: int = 1 << 30,
-    memory_limit: int = 16 << 30,
+    shared: SupportsIndex = 0,
+    threads: Optional[SupportsIndex] = None,
+    step_limit: SupportsIndex = 1 << 30,
+    memory_limit: SupportsIndex = 16 << 30,
     check_races: bool = False,
-    trace: Optional[int] = None,
+    trace: Optional[SupportsIndex] = None,
     exceptions: bool = False,
     shadow: Optional[str] = None,
     expect: Optional[Mapping[Any, Any]] = None,

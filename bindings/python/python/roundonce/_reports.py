@@ -8,7 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, SupportsIndex, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import _conversions, _integers, _native
 from ._arrays import Values, as_array, decimal, format_of, little, native
 from ._evaluate import columns_of, floating
 from ._native import Instruction, Integer
+from ._options import LONG, flag, integer, text
 
 _STYLE = {
     "strong": "font-weight:bold",
@@ -168,13 +169,13 @@ def why_of_text(
     # A Python number is a literal, whose type may be asked for.
     values = {name: decimal(value) if _is_number(value) else value for name, value in values.items()}
     how = {
-        "reassociate": reassociate,
-        "any_nan": any_nan,
-        "allow": allow,
-        "toolchain": toolchain,
-        "type": type,
-        "as": as_,
-        "profile": profile,
+        "reassociate": flag("reassociate", reassociate),
+        "any_nan": flag("any_nan", any_nan),
+        "allow": text("allow", allow) or "",
+        "toolchain": text("toolchain", toolchain),
+        "type": text("type", type),
+        "as": text("as_", as_),
+        "profile": text("profile", profile),
     }
     if any(_is_array(value) for value in [*values.values(), *seen]):
         given = {name: _given(name, value) for name, value in values.items()}
@@ -220,7 +221,7 @@ def diff(
     *,
     type: str = "f32",
     data: Optional[Dict[str, Any]] = None,
-    tries: Optional[int] = None,
+    tries: Optional[SupportsIndex] = None,
     nan_bits: bool = False,
     target: Optional[str] = None,
     version: Optional[str] = None,
@@ -243,6 +244,8 @@ def diff(
     >>> diff("fma.rn.f32", "fma.rz.f32").equal
     False
     """
+    tries = None if tries is None else integer("tries", tries, LONG)
+    nan_bits = flag("nan_bits", nan_bits)
     one, other = _results("first", first), _results("second", second)
     if isinstance(one, str) and isinstance(other, str):
         given = {name: _given(name, value) for name, value in (data or {}).items()}
@@ -289,7 +292,8 @@ def _is_number(value: Any) -> bool:
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    array = np.asarray(value, np.float64) if _is_number(value) else as_array(value)
+    # Python makes no float of an integer beyond all of them, but of its digits.
+    array = np.asarray(float(decimal(value))) if _is_number(value) else as_array(value, name)
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
@@ -303,7 +307,7 @@ def _seen(value: Any) -> str:
 def _given(name: str, value: Any) -> Any:
     if not _is_array(value):
         return _text(name, value)
-    array = as_array(value)
+    array = as_array(value, name)
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")

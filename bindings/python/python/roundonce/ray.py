@@ -11,7 +11,7 @@ import io
 import json
 import os
 import pathlib
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
 import ray
@@ -19,7 +19,7 @@ import ray.data
 
 from . import _native
 from ._arrays import little
-from ._kernels import Run, _asked, _like
+from ._kernels import Binary, Module, Run, _asked, _like
 from ._options import WORD, Extent, how, integer
 from .vectors import Verified
 
@@ -170,7 +170,7 @@ def _run_shard(folder: str, number: int) -> None:
 
 
 def run(
-    kernel: Union[str, bytes, "os.PathLike[str]"],
+    kernel: Module,
     grid: Extent = 1,
     block: Optional[Extent] = None,
     args: Union[Mapping[Any, Any], Sequence[Any]] = (),
@@ -179,16 +179,16 @@ def run(
     contract: str = "none",
     assume: str = "nvidia",
     spec: Optional[Mapping[int, Any]] = None,
-    push: Union[str, bytes, np.ndarray, None] = None,
+    push: Union[str, Binary, np.ndarray, None] = None,
     textures: Optional[Mapping[Any, Any]] = None,
-    shared: int = 0,
+    shared: SupportsIndex = 0,
     threads: int = 1,
     check_races: bool = False,
-    trace: Optional[int] = None,
+    trace: Optional[SupportsIndex] = None,
     profile: Union[bool, str] = False,
     arch: Optional[str] = None,
-    step_limit: int = 1 << 30,
-    memory_limit: int = 16 << 30,
+    step_limit: SupportsIndex = 1 << 30,
+    memory_limit: SupportsIndex = 16 << 30,
     parts: Optional[int] = None,
     in_flight: Optional[int] = None,
 ) -> Run:

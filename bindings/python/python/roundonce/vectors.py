@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
 
 from . import _native
 from ._arrays import _FLOAT, _UNSIGNED, _WIDTH
+from ._options import LONG, integer
 
 
 class Vectors(NamedTuple):
@@ -30,9 +31,9 @@ class Vectors(NamedTuple):
 
 def generate(
     instruction: str,
-    count: int = 10_000,
+    count: SupportsIndex = 10_000,
     *,
-    seed: int = 0,
+    seed: SupportsIndex = 0,
     target: Optional[str] = None,
     version: Optional[str] = None,
 ) -> Vectors:
@@ -41,10 +42,9 @@ def generate(
 
     `instruction` is spelled as for `eval`, or one of TestFloat's functions (``f16_mulAdd_rm``).
 
-    Raises `Error` for a spelling that names none, ValueError for a count below 1.
+    Raises `Error` for a spelling that names none, ValueError for a count below 1 or a number of more than 64 bits.
     """
-    if count < 1:
-        raise ValueError(f"`count` is {count}: expected 1 or more")
+    count, seed = integer("count", count, LONG, 1), integer("seed", seed, LONG)
     columns, lanes, flags = _native.generate(instruction, count, seed, target, version)
 
     def array(format: str, data: np.ndarray) -> np.ndarray:
