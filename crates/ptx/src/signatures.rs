@@ -9,7 +9,7 @@ mod table;
 
 use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type, is_type};
-use roundonce_isa::{Gate, Version};
+use roundonce_isa::{Gate, SmTarget, Version};
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -292,16 +292,29 @@ impl Signature {
     }
 }
 
-/// The modifiers that may still be written behind an opcode beside some: each with its place among the slots of its row.
-pub(crate) fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'static str)> {
+/// The modifiers of which a target and a version are known to have the row and the word, and that may still be written
+/// behind an opcode beside some: each with its place among the slots of its row.
+pub(crate) fn next_modifiers(
+    opcode: &str,
+    written: &[&str],
+    target: Option<SmTarget>,
+    version: Option<Version>,
+) -> Vec<(usize, &'static str)> {
+    let is_there = |choice: &str| {
+        let gates = word_gates(opcode, &[choice]);
+        gates.iter().all(|(word, gate)| *word != choice || gate.holds(target, version))
+    };
     let mut next = Vec::new();
-    for row in of(opcode) {
+    for row in of(opcode).iter().filter(|row| row.gate.holds(target, version)) {
         let mut left = written.to_vec();
         let mut of_row = Vec::new();
         for (place, slot) in row.slots.iter().enumerate() {
             match left.iter().position(|word| slot.choices.contains(word)) {
                 Some(at) => drop(left.remove(at)),
-                None => of_row.extend(slot.choices.iter().map(|choice| (place, *choice))),
+                None => {
+                    let choices = slot.choices.iter().filter(|choice| is_there(choice));
+                    of_row.extend(choices.map(|choice| (place, *choice)));
+                }
             }
         }
         if left.is_empty() {

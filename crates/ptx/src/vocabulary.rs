@@ -4,7 +4,7 @@ use crate::ast::{Linkage, Space};
 use crate::opcodes::{self, OPCODES};
 use crate::rules::plain_modifiers;
 use crate::{signatures, types};
-use roundonce_isa::split_spelling;
+use roundonce_isa::{SmTarget, Version, split_spelling};
 
 /// An opcode outside the multiply-add family.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,14 +37,24 @@ pub fn opcode_text(spelling: &str) -> Option<OpcodeText> {
     Some(OpcodeText { syntax, operands: opcode.operands, gate: opcode.gate.to_string() })
 }
 
-/// Every opcode with its operands.
-pub fn opcodes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OPCODES.iter().map(|opcode| (opcode.name, opcode.operands))
+/// Every opcode that a target and a version have, where given, with its operands.
+pub fn opcodes(
+    target: Option<SmTarget>,
+    version: Option<Version>,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let there = OPCODES.iter().filter(move |opcode| opcode.gate.holds(target, version));
+    there.map(|opcode| (opcode.name, opcode.operands))
 }
 
-/// The modifiers that an opcode outside the multiply-add family may still take beside some, each with its place.
-pub fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'static str)> {
-    signatures::next_modifiers(opcode, written)
+/// The modifiers that an opcode outside the multiply-add family may still take beside some, each with its place: those that
+/// a target and a version have, where given.
+pub fn next_modifiers(
+    opcode: &str,
+    written: &[&str],
+    target: Option<SmTarget>,
+    version: Option<Version>,
+) -> Vec<(usize, &'static str)> {
+    signatures::next_modifiers(opcode, written, target, version)
 }
 
 /// What declarations are made of: state spaces, linkage, types, and other directives.

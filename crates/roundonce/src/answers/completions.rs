@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use roundonce_isa::{Declaration, Outline, TokenClass, split_spelling};
-use roundonce_ptx::matrix::ROWS;
+use roundonce_ptx::matrix::{ROWS, matrix_gates};
 use roundonce_ptx::{conversions, integer};
 
 use super::TextLanguage;
@@ -49,7 +49,7 @@ pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Ou
         }
         Some(_) if language != TextLanguage::Spirv => Vec::new(),
         _ if begins_guard(language, before) => predicates(text, byte, outline),
-        _ if begins_statement(language, before) => opcodes(language),
+        _ if begins_statement(language, before) => opcodes(language, outline),
         _ => names(language, text, byte, word, outline),
     };
     found.sort_by(|one, other| (one.place, &one.text).cmp(&(other.place, &other.text)));
@@ -114,8 +114,8 @@ fn modifiers(language: TextLanguage, written: &str, outline: &Outline) -> Vec<Co
             for row in rows.filter(|row| row.gate.holds(outline.sm, outline.version)) {
                 add(row.next_modifiers(&words), row.syntax());
             }
-            add(Some(ptx::next_modifiers(mnemonic, &words)), mnemonic.to_owned());
-            found.extend(of_matrices(written));
+            add(Some(ptx::next_modifiers(mnemonic, &words, outline.sm, outline.version)), mnemonic.to_owned());
+            found.extend(of_matrices(written, outline));
         }
         TextLanguage::Sass => {
             let is_newer = outline.sm.map(|sm| sm.number >= 70);
@@ -129,25 +129,29 @@ fn modifiers(language: TextLanguage, written: &str, outline: &Outline) -> Vec<Co
 }
 
 /// The next modifiers of matrix multiply-adds, whose spellings are listed whole.
-fn of_matrices(written: &str) -> Vec<Completion> {
+fn of_matrices(written: &str, outline: &Outline) -> Vec<Completion> {
     let families = ["mma", "wmma", "wgmma", "tcgen05"];
     if !families.contains(&split_spelling(written).0) {
         return Vec::new();
     }
     let spellings = ROWS.iter().flat_map(|row| row.spellings());
     let behind = spellings.filter_map(|spelling| {
-        let rest = spelling.strip_prefix(written)?.strip_prefix('.')?;
-        let text = rest.split('.').next()?.to_owned();
-        Some(Completion { place: 0, text, detail: spelling, class: TokenClass::Modifier })
+        // What stands behind a space is of the operands.
+        let named = spelling.split(' ').next()?;
+        let text = named.strip_prefix(written)?.strip_prefix('.')?.split('.').next()?.to_owned();
+        let mut gates = matrix_gates(named).into_iter();
+        let is_there = gates.any(|gate| gate.holds(outline.sm, outline.version));
+        is_there.then_some(Completion { place: 0, text, detail: spelling, class: TokenClass::Modifier })
     });
     behind.collect()
 }
 
-fn opcodes(language: TextLanguage) -> Vec<Completion> {
+fn opcodes(language: TextLanguage, outline: &Outline) -> Vec<Completion> {
     let word = |text: String, detail: String| Completion { place: 0, text, detail, class: TokenClass::Opcode };
     match language {
         TextLanguage::Ptx => {
-            ptx::opcodes().map(|(name, operands)| word(name.to_owned(), operands.to_owned())).collect()
+            let there = ptx::opcodes(outline.sm, outline.version);
+            there.map(|(name, operands)| word(name.to_owned(), operands.to_owned())).collect()
         }
         TextLanguage::Sass => sass::mnemonics().map(|name| word(name.to_owned(), String::new())).collect(),
         TextLanguage::Spirv => spirv::opcodes().map(|(name, operands)| word(name, operands)).collect(),
@@ -202,6 +206,31 @@ mod tests {
     fn offered(language: TextLanguage, text: &str) -> Vec<String> {
         let outline = language.outline(text);
         completions(language, text, text.len(), &outline).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn what_the_target_lacks_is_not_offered() {
+        let offered = |version: &str, target: &str, written: &str| {
+            let head = format!(".version {version}\n.target {target}\n.entry k () {{\n.reg .f32 %f<4>;\n");
+            offered(TextLanguage::Ptx, &(head + written))
+        };
+        let has = |list: &[String], word: &str| list.iter().any(|offered| offered == word);
+        for (version, target, written, word) in [
+            ("8.0", "sm_90", "add.", "u16x2"),
+            ("7.8", "sm_90", "ld.", "shared::cluster"),
+            ("8.0", "sm_90a", "wgmma.mma_async.sync.aligned.", "m64n8k16"),
+            ("8.8", "sm_120a", "mma.sync.aligned.", "kind::mxf4"),
+            ("8.6", "sm_100a", "tcgen05.mma.cta_group::1.", "kind::f16"),
+            ("8.0", "sm_90a", "", "wgmma"),
+        ] {
+            assert!(has(&offered(version, target, written), word), "{target}: {written}{word}");
+            for older in [(version, "sm_70"), ("7.0", target)] {
+                assert!(!has(&offered(older.0, older.1, written), word), "{older:?}: {written}{word}");
+            }
+        }
+        for written in ["add.", "mul.lo.", "ld.", "mma.sync.aligned."] {
+            assert!(!offered("7.0", "sm_80", written).is_empty(), "{written}");
+        }
     }
 
     #[test]
