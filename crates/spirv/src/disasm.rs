@@ -27,6 +27,9 @@ pub fn disassemble(binary: &[u8]) -> Result<String, Finding> {
     Ok(disassemble_module(&Module::from_binary(binary)?))
 }
 
+/// Lines before the first instruction.
+pub(crate) const HEADER_LINES: u32 = 5;
+
 /// The text of a module.
 pub fn disassemble_module(module: &Module) -> String {
     let words = module.words();
@@ -37,6 +40,21 @@ pub fn disassemble_module(module: &Module) -> String {
         words[3],
         words[4]
     );
+    each_line(module, |line| {
+        text.push_str(&line);
+        text.push('\n');
+    });
+    text
+}
+
+/// The text of each instruction. A string in it may hold newlines.
+pub(crate) fn lines(module: &Module) -> Vec<String> {
+    let mut lines = Vec::with_capacity(module.instructions().len());
+    each_line(module, |line| lines.push(line));
+    lines
+}
+
+fn each_line(module: &Module, mut write: impl FnMut(String)) {
     let mut types = NumberTypes::default();
     let mut expected = Expected::new();
     let mut operands = Vec::new();
@@ -44,14 +62,9 @@ pub fn disassemble_module(module: &Module) -> String {
         let decoded = module.operands(instruction, &types, &mut expected, &mut operands);
         let known = decoded.is_ok() && grammar::shape(instruction.opcode).is_some();
         let line = known.then(|| line(module, instruction, &types, &operands)).flatten();
-        match line {
-            Some(line) => text.push_str(&line),
-            None => text.push_str(&raw_line(module.words_of(instruction))),
-        }
-        text.push('\n');
+        write(line.unwrap_or_else(|| raw_line(module.words_of(instruction))));
         types.track(instruction.opcode, module.words_of(instruction));
     }
-    text
 }
 
 fn raw_line(words: &[u32]) -> String {

@@ -32,6 +32,7 @@ mod opencl_float;
 mod opencl_integer;
 mod opencl_memory;
 mod order;
+mod source;
 mod subgroup;
 mod types;
 mod value;
@@ -41,8 +42,7 @@ use std::ops::Range;
 
 use roundonce_arith::{NanRule, OperandIndex as NanOperand, Profile, Rounding};
 use roundonce_ir::{
-    Block, Instruction as Step, Kernel, Operand, Program, Reg, SourceLoc, Terminator, largest_module,
-    too_large_together,
+    Block, Instruction as Step, Kernel, Operand, Program, Reg, Terminator, largest_module, too_large_together,
 };
 use roundonce_isa::Finding;
 use rspirv::spirv::{ExecutionMode, ExecutionModel};
@@ -52,6 +52,7 @@ use crate::facts::{EntryPoint, Facts};
 use crate::grammar::instruction_name;
 use crate::modes::{Denorm, FloatModes};
 use crate::module::{Instruction, Module};
+use source::Source;
 use value::{TypedValue, Value};
 
 pub use constant::SpecConstant;
@@ -200,51 +201,6 @@ pub fn lower_each(
 
 /// The name of an entry point and what [`lower_each`] made of it.
 pub type LoweredEntry = (String, core::result::Result<Lowered, Vec<Finding>>);
-
-/// The source locations of instructions, for traces and errors.
-struct Source<'s> {
-    text: Option<&'s str>,
-    /// Where the text's lines begin.
-    starts: Vec<usize>,
-    /// The lines of a binary's disassembly, without its header.
-    lines: Vec<String>,
-}
-
-/// Lines of the disassembly before the first instruction.
-const HEADER_LINES: u32 = 5;
-
-impl Source<'_> {
-    fn new<'s>(module: &Module, text: Option<&'s str>) -> Source<'s> {
-        let lines = match text {
-            Some(_) => Vec::new(),
-            None => {
-                let text = crate::disassemble_module(module);
-                text.lines().skip(HEADER_LINES as usize).map(|line| line.trim_start().to_owned()).collect()
-            }
-        };
-        let ends = text.unwrap_or_default().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = [0].into_iter().chain(ends.map(|(at, _)| at + 1)).collect();
-        Source { text, starts, lines }
-    }
-
-    fn place(&self, module: &Module, index: usize) -> SourceLoc {
-        let word = module.instructions()[index].word;
-        match (self.text, module.span(word)) {
-            (Some(text), Some(span)) => SourceLoc {
-                line: self.starts.partition_point(|&start| start <= span.start) as u32,
-                text: text.get(span.clone()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
-                source: String::new(),
-                span,
-            },
-            _ => SourceLoc {
-                line: HEADER_LINES + 1 + index as u32,
-                text: self.lines.get(index).cloned().unwrap_or_default(),
-                source: String::new(),
-                span: 0..0,
-            },
-        }
-    }
-}
 
 /// The arithmetic of a width: declared, or picked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
