@@ -468,7 +468,7 @@ fn operands_that_the_assembler_refuses() {
     let found = |body: &str| -> Vec<&'static str> {
         let registers = ".reg .b16 %h<2>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>;";
         let text = format!(
-            ".version 8.7\n.target sm_90\n.address_size 64\n.shared .f32 s[64];\n.entry k() {{ {registers} {body} ret; }}\n"
+            ".version 8.7\n.target sm_90\n.address_size 64\n.shared .f32 s[64], o;\n.entry k() {{ {registers} {body} ret; }}\n"
         );
         check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
     };
@@ -476,6 +476,8 @@ fn operands_that_the_assembler_refuses() {
         "mov.u32 %r1, %envreg31; mov.u32 %r1, %pm7; mov.u64 %rd1, %pm0_64; mov.b32 %r1, %reserved_smem_offset_1;",
         "mov.b32 {_, %h1}, %r1; mov.b64 {_, %h1, _, _}, %rd1; ld.global.v2.b32 {_, %r1}, [%rd1];",
         "ld.shared.f32 %f1, [s+8]; ld.shared.f32 %f1, s[2]; mov.u32 %r1, s[2];",
+        "ld.shared.f32 %f1, s[%r1]; st.shared.f32 s[%rd1], %f1; ld.shared.f32 %f1, s[%h1]; mov.u32 %r1, s[%r2];",
+        "ld.shared.f32 %f1, s[%r1+(1+1)]; ld.shared.f32 %f1, s[%rd1+-1]; mov.u32 %r1, s[%r2+1]; mov.u32 %r1, s[%laneid];",
     ] {
         assert_eq!(found(body), [""; 0], "{body}");
     }
@@ -486,6 +488,17 @@ fn operands_that_the_assembler_refuses() {
         ("mov.b32 {_, _}, %r1;", "PTX0030"),
         ("ld.global.v4.b32 {_, _, _, _}, [%rd1];", "PTX0030"),
         ("ld.shared.f32 %f1, [s[2]];", "PTX0030"),
+        ("ld.shared.f32 %f1, s[%f1];", "PTX0027"),
+        ("mov.u32 %r1, s[%f1+1];", "PTX0027"),
+        ("mov.u32 %r1, s[%nope];", "PTX0031"),
+        ("mov.u32 %r1, s[k];", "PTX0030"),
+        ("mov.u32 %r1, s[%r1-1];", "PTX0001"),
+        ("mov.u32 %r1, s[%r1*2];", "PTX0001"),
+        ("mov.u32 %r1, s[%r1+%r2];", "PTX0001"),
+        ("mov.u32 %r1, s[1+%r2];", "PTX0001"),
+        ("mov.u32 %r1, s[];", "PTX0001"),
+        ("ld.shared.f32 %f1, o[0];", "PTX0030"),
+        ("mov.u32 %r1, %r2[0];", "PTX0030"),
         ("st.shared.f32 [s[2]+4], %f1;", "PTX0030"),
     ] {
         assert_eq!(found(body), [code], "{body}");

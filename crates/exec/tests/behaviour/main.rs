@@ -147,6 +147,32 @@ fn races_are_told_where_asked_for() {
     assert!(run(&racy.replace("BARRIER", "bar.warp.sync -1;"), 64, 1, 64, check()).is_ok());
 }
 
+/// `a[i]`: an index counts elements of the array's type, `.v4` aside, and is a number of 32 bits.
+#[test]
+fn elements_of_arrays() {
+    let body = "{ .shared .align 16 .u16 t[64]; .shared .v4 .u32 v[8]; .local .u64 l[4]; .reg .s16 %h;\n\
+         mov.u32 %r6, %r1; mov.u64 %rd4, 0x100000001; mov.u64 %rd5, 7; mov.s16 %h, -1;\n\
+         st.shared.u16 t[%r6], 5; st.shared.u16 t[%r6+1], 6; ld.shared.u32 %r7, [t];\n\
+         mov.u32 %r8, v[3]; mov.u32 %r9, v; sub.u32 %r8, %r8, %r9;\n\
+         st.local.u64 l[2], %rd5; ld.local.u32 %r9, l[%rd5+-5];\n\
+         ld.global.u32 %r10, A[%rd4]; mov.u64 %rd6, A[2]; ld.global.u32 %r11, [%rd6]; ld.global.u32 %r12, A[%h+4];\n\
+         ld.param.u32 %r13, p[%r6+1]; mov.u64 %rd7, A; mov.u64 %rd8, A[%h]; sub.u64 %rd8, %rd8, %rd7; mov.b64 {%r14, %r15}, %rd8;\n\
+         ld.shared.u16 %h, t[%laneid]; cvt.u32.u16 %r16, %h;\n\
+         st.global.v4.u32 [%rd1], {%r7, %r8, %r9, %r10}; st.global.v4.u32 [%rd1+16], {%r11, %r12, %r13, %r14};\n\
+         st.global.v2.u32 [%rd1+32], {%r15, %r16}; }";
+    let text = module(body).replace(".visible .entry", ".global .u32 A[4] = {11, 22, 33, 44};\n.visible .entry");
+    let text = text.replace(".param .f32 a)", ".param .f32 a, .param .u32 p[2])");
+    let parsed = roundonce_ptx::parse(&text);
+    assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
+    let program = roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+    let args = vec![Arg::Buffer(Buffer::zeros(40)), Arg::Scalar(0), Arg::Scalar(9 << 32 | 8)];
+    let (grid, block) = ([1; 3], [1; 3]);
+    let options = Options::default();
+    let launch = Launch { program: &program, entry: None, grid, block, args, dynamic_shared: 0, options };
+    let report = launch.run().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(words(&report), [6 << 16 | 5, 12, 7, 22, 33, 44, 9, u32::MAX - 3, 0, 5]);
+}
+
 #[test]
 fn contraction_is_a_choice() {
     // (1 + 2^-23)² − (1 + 2^-22): 2^-46 if fused, 0 if not.

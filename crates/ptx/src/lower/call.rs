@@ -2,7 +2,7 @@
 
 use super::routine::CODE_ALIGN;
 use super::statement::Inst;
-use super::{Body, Entity, Purpose, Result};
+use super::{Body, Entity, Named, Purpose, Result};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
 use crate::scopes::Scopes;
 use crate::types::Type;
@@ -214,7 +214,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let mut scope = Scopes::default();
         for (parameter, argument) in parameters.iter().zip(arguments) {
             let entity = self.bind(parameter, argument, true)?;
-            scope.declare(parameter.name, entity);
+            scope.declare(parameter.name, Named::of(parameter, entity));
         }
         let mut copies = Vec::new();
         for (result, to) in returns.iter().zip(results) {
@@ -222,7 +222,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             if let Entity::Register(from, ty) | Entity::CallParam(from, ty) = &entity {
                 copies.push((self.exact(to, *ty)?, *from));
             }
-            scope.declare(result.name, entity);
+            scope.declare(result.name, Named::of(result, entity));
         }
         self.separate();
         let kept = self.keep_stack(function.name);

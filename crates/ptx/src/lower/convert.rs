@@ -302,7 +302,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// An integer of one width and signedness in another.
-    fn resize(&mut self, d: Reg, (to, to_signed): (u32, bool), (from, from_signed): (u32, bool), a: Operand) {
+    pub(super) fn resize(
+        &mut self,
+        d: Reg,
+        (to, to_signed): (u32, bool),
+        (from, from_signed): (u32, bool),
+        a: Operand,
+    ) {
         self.emit(Op::Convert {
             d,
             to: Scalar::Int { bits: to, signed: to_signed },

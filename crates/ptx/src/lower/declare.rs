@@ -1,6 +1,6 @@
 //! Registers and variables that a function declares.
 
-use super::{Body, Entity, Result, module};
+use super::{Body, Entity, Named, Result, module};
 use crate::ast::{Space, Variable, Variables};
 use crate::types::Type;
 use roundonce_ir::Width;
@@ -45,7 +45,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 return Err(self.unsupported(format!("`{}` inside a function", variable.space.text())));
             }
         };
-        self.name(variable.name, entity);
+        self.scopes.declare(variable.name, Named::of(variable, entity));
         Ok(())
     }
 

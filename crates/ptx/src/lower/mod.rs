@@ -206,6 +206,26 @@ enum Entity<'m, 'a> {
     Prototype(&'m Function<'a>),
 }
 
+/// A name's meaning.
+#[derive(Clone, Debug)]
+struct Named<'m, 'a> {
+    entity: Entity<'m, 'a>,
+    /// What [`element_bytes`] says.
+    element: Option<u32>,
+}
+
+/// The bytes that an index of an array counts: those of its type, `.v4` aside.
+fn element_bytes(variable: &Variable<'_>) -> Option<u32> {
+    Type::of(variable.ty).filter(|_| variable.dimensions.len > 0).map(Type::bytes)
+}
+
+impl<'m, 'a> Named<'m, 'a> {
+    /// What a variable's name means.
+    fn of(variable: &Variable<'a>, entity: Entity<'m, 'a>) -> Named<'m, 'a> {
+        Named { entity, element: element_bytes(variable) }
+    }
+}
+
 /// A module being lowered.
 struct Lowering<'m, 'a> {
     module: &'m Module<'a>,
@@ -217,7 +237,7 @@ struct Lowering<'m, 'a> {
     /// `.target map_f64_to_f32`
     narrows_f64: bool,
     /// Names of the whole module.
-    globals: HashMap<&'a str, Entity<'m, 'a>>,
+    globals: HashMap<&'a str, Named<'m, 'a>>,
     functions: Map<&'a str, &'m Function<'a>>,
     /// The shared variables of functions that are no kernels, in the text's order.
     shared_of_functions: Vec<&'m Variable<'a>>,
@@ -246,7 +266,7 @@ struct Lowering<'m, 'a> {
     /// The largest alignment of these.
     shared_align: u32,
     /// Shared variables whose size the launch gives, and their alignment.
-    dynamic_shared: Vec<(&'a str, u32)>,
+    dynamic_shared: Vec<(&'m Variable<'a>, u32)>,
 }
 
 /// A block, perhaps without its end yet.
@@ -282,14 +302,14 @@ struct Body<'l, 'm, 'a> {
     current: usize,
     /// From the function's names to those of the innermost braces. A register of a range is made when it is first named:
     /// a module may declare thousands that it does not use.
-    scopes: Scopes<'a, Entity<'m, 'a>, (Type, u32)>,
+    scopes: Scopes<'a, Named<'m, 'a>, (Type, u32)>,
     /// How many ranges of registers were declared, and the registers made of each: one may be written in several ways.
     ranges: u32,
     of_ranges: Map<(u32, u32), Entity<'m, 'a>>,
     /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
-    dynamic: HashMap<&'a str, u32>,
+    dynamic: HashMap<&'a str, Named<'m, 'a>>,
     /// The functions that are being inlined, the innermost last, and where each returns to.
     calls: Vec<(&'a str, usize)>,
     /// Functions that are not inlined, in the order of their bodies, and where each is in it.
@@ -401,7 +421,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
                 scalar,
                 passing: opaque.unwrap_or(roundonce_ir::Passing::Any),
             });
-            self.name(variable.name, Entity::Param(offset));
+            self.scopes.declare(variable.name, Named::of(variable, Entity::Param(offset)));
             offset = offset.checked_add(size).ok_or_else(|| self.malformed("the parameters are too large"))?;
         }
         self.kernel.param_bytes = offset;
@@ -437,12 +457,12 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             top = top.checked_add(size).ok_or_else(|| self.malformed("too much shared memory"))?;
         }
         self.kernel.shared_bytes = top;
-        for &(name, align) in &self.lowering.dynamic_shared {
+        for &(variable, align) in &self.lowering.dynamic_shared {
             let align = align.max(16);
             self.kernel.shared_align = self.kernel.shared_align.max(align);
             let start = aligned(top, align);
             self.kernel.shared_bytes = self.kernel.shared_bytes.max(start);
-            self.dynamic.insert(name, start);
+            self.dynamic.insert(variable.name, Named::of(variable, Entity::Shared(start)));
         }
         Ok(())
     }
@@ -475,22 +495,28 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     }
 
     fn name(&mut self, name: &'a str, entity: Entity<'m, 'a>) {
-        self.scopes.declare(name, entity);
+        self.scopes.declare(name, Named { entity, element: None });
     }
 
     /// What a name stands for here.
     fn find(&mut self, name: &'a str) -> Option<Entity<'m, 'a>> {
+        self.find_named(name).map(|named| named.entity)
+    }
+
+    /// The same, with what an index of it counts.
+    fn find_named(&mut self, name: &'a str) -> Option<Named<'m, 'a>> {
         match self.scopes.find(name) {
-            Some(Found::Name(_, entity)) => Some(entity.clone()),
+            Some(Found::Name(_, named)) => Some(named.clone()),
             Some(Found::InRange(scope, number, &(ty, range))) => {
                 let known = self.of_ranges.get(&(range, number)).cloned();
                 let entity = known.unwrap_or_else(|| self.register(ty));
                 self.of_ranges.insert((range, number), entity.clone());
-                self.scopes.declare_in(scope, name, entity.clone());
-                Some(entity)
+                let named = Named { entity, element: None };
+                self.scopes.declare_in(scope, name, named.clone());
+                Some(named)
             }
             None => {
-                let dynamic = self.dynamic.get(name).map(|&start| Entity::Shared(start));
+                let dynamic = self.dynamic.get(name).cloned();
                 self.kernel.dynamic_shared |= dynamic.is_some();
                 dynamic.or_else(|| self.lowering.globals.get(name).cloned())
             }

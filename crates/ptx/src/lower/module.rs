@@ -1,7 +1,7 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
 use super::image::opaque_passing;
-use super::{Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
+use super::{Entity, Lowering, MALFORMED, Named, Result, Settings, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::scopes::Map;
@@ -190,12 +190,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
             Space::Shared => {
                 let (size, align) = size_of(self.module, variable)?;
                 if variable.linkage == Some(Linkage::Extern) {
-                    self.dynamic_shared.push((variable.name, align));
+                    self.dynamic_shared.push((variable, align));
                 } else {
                     self.shared_align = self.shared_align.max(align);
                     let start = aligned(self.shared_bytes, align);
                     self.shared_bytes = start.saturating_add(size);
-                    self.globals.insert(variable.name, Entity::Shared(start));
+                    self.globals.insert(variable.name, Named::of(variable, Entity::Shared(start)));
                 }
                 return Ok(());
             }
@@ -204,14 +204,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
         };
         let is_alone = variable.dimensions.len == 0;
         if is_alone && opaque_passing(variable.ty).is_some() {
-            self.globals.insert(variable.name, Entity::Opaque(variable));
+            self.globals.insert(variable.name, Named::of(variable, Entity::Opaque(variable)));
             return Ok(());
         }
         if Type::of(variable.ty).is_none() {
             return Ok(());
         }
         let (size, align) = size_of(self.module, variable)?;
-        if let Some(Entity::Global(index)) = self.globals.get(variable.name) {
+        if let Some(Named { entity: Entity::Global(index), .. }) = self.globals.get(variable.name) {
             // Declared before, or again: the definition's size counts.
             let known = &mut self.program.variables[*index as usize];
             known.size = known.size.max(size.into());
@@ -226,12 +226,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
             constant,
             relocations: Vec::new(),
         });
-        self.globals.insert(variable.name, Entity::Global(index));
+        self.globals.insert(variable.name, Named::of(variable, Entity::Global(index)));
         Ok(())
     }
 
     fn initialise(&mut self, variable: &'m Variable<'a>) -> Result<()> {
-        let (Some(initial), Some(Entity::Global(index))) = (variable.initial, self.globals.get(variable.name)) else {
+        let (Some(initial), Some(Named { entity: Entity::Global(index), .. })) =
+            (variable.initial, self.globals.get(variable.name))
+        else {
             return Ok(());
         };
         let index = *index as usize;
@@ -285,7 +287,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 values.put(offset, &address.to_le_bytes()[..bytes.min(8) as usize]);
                 return Ok(());
             }
-            let Some(Entity::Global(index)) = self.globals.get(name) else {
+            let Some(Named { entity: Entity::Global(index), .. }) = self.globals.get(name) else {
                 let message =
                     format!("the address of `{name}` in the first value of `{}` cannot be run", variable.name);
                 return Err(Finding::error(UNSUPPORTED, operand.span.place(), message));

@@ -2,7 +2,7 @@
 
 use super::module::RESERVED_SHARED;
 use super::{Body, Entity, Result};
-use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
+use crate::ast::{Binary, Component, Operand as Written, OperandKind, Operands, Unary};
 use crate::literal::{Constant, evaluate};
 use crate::rules::special_lanes;
 use crate::types::{ScalarKind, Type};
@@ -18,7 +18,7 @@ pub(super) enum Address {
 }
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
-    pub(super) fn operands(&self, range: crate::ast::Operands) -> &'m [Written<'a>] {
+    pub(super) fn operands(&self, range: Operands) -> &'m [Written<'a>] {
         self.module.operands(range)
     }
 
@@ -105,6 +105,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             | OperandKind::Group(_)
             | OperandKind::Cast(..)
             | OperandKind::Choose(_) => self.constant(written, ty),
+            OperandKind::Index(items) => match self.element(items)? {
+                (Operand::Reg(address), _) => Ok(self.resized(address, ty)),
+                (address, _) => Ok(address),
+            },
             _ => Err(self.unsupported("this operand")),
         }
     }
@@ -248,33 +252,111 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(Entity::Frame(offset)) => {
                 let (frame, width) = (self.frame(), self.address_width());
                 let d = self.int(IntOp::Add, width, [frame.into(), Operand::Imm(offset.into()), Operand::ZERO]);
-                Ok(self.narrowed(d, ty))
+                Ok(self.resized(d, ty))
             }
             Some(Entity::Global(index)) => {
                 let d = self.fresh(self.address_width());
                 self.emit_always(Op::Special { d, special: Special::Address(index) });
-                // Before PTX 2.3 a module has addresses of 32 bits, and compilers move them to 64.
-                if self.address_width() < ty.width() {
-                    let wide = self.fresh(ty.width());
-                    self.emit_always(Op::Pack { d: wide, low: Operand::Reg(d), high: Operand::ZERO });
-                    return Ok(Operand::Reg(wide));
-                }
-                Ok(self.narrowed(d, ty))
+                Ok(self.resized(d, ty))
             }
             Some(Entity::Opaque(variable)) if ty.width() == Width::B64 => self.declared_handle(variable),
             _ => Err(self.malformed(format!("`{name}` has no address"))),
         }
     }
 
-    /// An address as a value of a type that may be narrower.
-    fn narrowed(&mut self, address: Reg, ty: Type) -> Operand {
+    /// An address as a value of a type.
+    fn resized(&mut self, address: Reg, ty: Type) -> Operand {
         let (has, wants) = (self.address_width(), ty.width());
-        if has <= wants || wants < Width::B16 {
+        // Before PTX 2.3 a module has addresses of 32 bits, and compilers move them to 64.
+        if has < wants {
+            return self.zero_extended(address, wants);
+        }
+        if has == wants || wants < Width::B16 {
             return address.into();
         }
         let low = self.fresh(wants);
         self.emit_always(Op::Extract { d: low, a: address.into(), width: has, shift: 0 });
         low.into()
+    }
+
+    /// 32 bits as 64, zeros above them.
+    fn zero_extended(&mut self, value: Reg, to: Width) -> Operand {
+        if to <= Width::B32 {
+            return value.into();
+        }
+        let wide = self.fresh(to);
+        self.emit_always(Op::Pack { d: wide, low: value.into(), high: Operand::ZERO });
+        wide.into()
+    }
+
+    /// `a[2]`, `a[%r]`, `a[%r+1]`: the address, and the space it is in. ptxas multiplies an index by the bytes of the
+    /// array's type, whatever its dimensions and `.v4`, and adds the product as a number of 32 bits without a sign.
+    fn element(&mut self, items: Operands) -> Result<(Operand, Option<Space>)> {
+        let [array, index] = self.operands(items) else {
+            return Err(self.malformed("an operand is missing"));
+        };
+        let name = array.name().unwrap_or("?");
+        let Some(bytes) = self.find_named(name).and_then(|named| named.element) else {
+            return Err(self.malformed(format!("`{name}` is no array")));
+        };
+        let offset = match self.index(index)? {
+            Operand::Imm(index) => Operand::Imm((index as u32).wrapping_mul(bytes).into()),
+            index if bytes == 1 => index,
+            index => self.int(IntOp::Mul, Width::B32, [index, Operand::Imm(bytes.into()), Operand::ZERO]).into(),
+        };
+        let Address::Memory { base, space, .. } = self.address(array)? else {
+            return Err(self.malformed(format!("`{name}` is no array")));
+        };
+        let width = self.address_width();
+        let address = match (base, offset) {
+            // Addresses of shared and local memory and of parameters have 32 bits.
+            (Operand::Imm(start), Operand::Imm(offset)) => {
+                Operand::Imm((start as u32).wrapping_add(offset as u32).into())
+            }
+            (Operand::Imm(_), _) => {
+                let sum = self.int(IntOp::Add, Width::B32, [base, offset, Operand::ZERO]);
+                self.zero_extended(sum, width)
+            }
+            (base, Operand::Imm(_)) => self.int(IntOp::Add, width, [base, offset, Operand::ZERO]).into(),
+            (base, Operand::Reg(offset)) => {
+                let offset = self.zero_extended(offset, width);
+                self.int(IntOp::Add, width, [base, offset, Operand::ZERO]).into()
+            }
+        };
+        Ok((address, space))
+    }
+
+    /// The index of an array: the low 32 bits of a register and a constant.
+    fn index(&mut self, written: &Written<'a>) -> Result<Operand> {
+        let unsigned = Type { kind: ScalarKind::Unsigned, bits: 32, components: 1 };
+        if let Ok(constant) = evaluate(self.module, written) {
+            let bits = constant.bits_as(".s64").ok_or_else(|| self.malformed("an index is an integer"))?;
+            return Ok(Operand::Imm((bits as u32).into()));
+        }
+        match written.kind {
+            OperandKind::Binary(Binary::Add, items) => {
+                let [register, more] = self.operands(items) else {
+                    return Err(self.malformed("an operand is missing"));
+                };
+                let (register, more) = (self.index(register)?, self.index(more)?);
+                Ok(self.int(IntOp::Add, Width::B32, [register, more, Operand::ZERO]).into())
+            }
+            OperandKind::Name(name) => match self.find(name) {
+                Some(Entity::Register(_, ty)) if !ty.is_integer() => {
+                    Err(self.malformed(format!("an index is an integer, `{name}` is none")))
+                }
+                Some(Entity::Register(reg, ty)) if ty.bits == 16 => {
+                    let d = self.fresh(Width::B32);
+                    let guard = self.guard.take();
+                    let signed = ty.kind == ScalarKind::Signed;
+                    self.resize(d, (32, signed), (16, signed), reg.into());
+                    self.guard = guard;
+                    Ok(d.into())
+                }
+                _ => self.read(written, unsigned, true),
+            },
+            _ => Err(self.malformed("an index is a constant, a register, or a register and a constant")),
+        }
     }
 
     /// `[x]`, `[%rd+8]`, `[x+%r]`, `x[4]`.
@@ -285,9 +367,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 _ => Err(self.unsupported("an address of several parts")),
             },
             OperandKind::Index(items) => {
-                // The element type is not kept; compilers do not write this.
-                let name = self.operands(items).first().and_then(Written::name).unwrap_or("?");
-                Err(self.unsupported(format!("an indexed address of `{name}`")))
+                let (base, space) = self.element(items)?;
+                Ok(Address::Memory { base, offset: 0, space })
             }
             OperandKind::Binary(binary @ (Binary::Add | Binary::Subtract), items)
                 if evaluate(self.module, written).is_err() =>

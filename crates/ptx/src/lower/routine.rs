@@ -7,7 +7,7 @@
 //! again afterwards.
 
 use super::module::aliases;
-use super::{Body, Draft, Entity, Lowering, Result, aligned};
+use super::{Body, Draft, Entity, Lowering, Named, Result, aligned, element_bytes};
 use crate::ast::{Function, Operand as Written, OperandKind, Space, Statement, Variable};
 use crate::scopes::Scopes;
 use crate::types::Type;
@@ -44,6 +44,7 @@ struct Formal<'a> {
     name: &'a str,
     space: Space,
     bytes: u32,
+    element: Option<u32>,
     passed: Passed,
 }
 
@@ -125,7 +126,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                         Passed::Frame(start)
                     }
                 };
-                formals.push(Formal { name: variable.name, space: variable.space, bytes, passed });
+                let element = element_bytes(variable);
+                formals.push(Formal { name: variable.name, space: variable.space, bytes, element, passed });
             }
             Ok(formals)
         };
@@ -294,7 +296,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Passed::Register { inside, ty, .. } if formal.space == Space::Reg => Entity::Register(inside, ty),
                 Passed::Register { inside, ty, .. } => Entity::CallParam(inside, ty),
             };
-            scope.declare(formal.name, entity);
+            scope.declare(formal.name, Named { entity, element: formal.element });
         }
         for formal in &parameters {
             if let Passed::Register { between, inside, .. } = formal.passed {

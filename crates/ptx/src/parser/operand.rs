@@ -120,22 +120,41 @@ impl<'a> Parser<'a> {
         if self.at(b'[') {
             let from = self.open.len();
             self.open.push(operand);
-            self.index()?;
+            self.element()?;
             let items = self.close(from);
             operand = self.make(name.span, OperandKind::Index(items));
         } else if self.at(b'(') {
             operand = self.apply(operand)?;
         }
-        // `a-4` is no operand to the assembler either; `a+-4` is.
-        if self.eat(b'+') {
-            let from = self.open.len();
-            self.open.push(operand);
-            let offset = self.constant()?;
-            self.open.push(offset);
-            let items = self.close(from);
-            operand = self.make(name.span, OperandKind::Binary(Binary::Add, items));
+        self.plus_constant(operand)
+    }
+
+    /// An operand, and what is added to it. `a-4` is no operand to the assembler either; `a+-4` is.
+    fn plus_constant(&mut self, operand: Operand<'a>) -> Result<Operand<'a>> {
+        if !self.eat(b'+') {
+            return Ok(operand);
         }
-        Ok(operand)
+        let from = self.open.len();
+        self.open.push(operand);
+        let offset = self.constant()?;
+        self.open.push(offset);
+        let items = self.close(from);
+        Ok(self.make(operand.span, OperandKind::Binary(Binary::Add, items)))
+    }
+
+    /// `[3]`, `[%r]` or `[%r+3]` behind an array's name, pushed to the open list.
+    fn element(&mut self) -> Result<()> {
+        self.expect(b'[', "`[`")?;
+        let index = if self.token.kind == TokenKind::Word && self.here() != "WARP_SZ" {
+            let name = self.advance();
+            let register = self.make(name.span, OperandKind::Name(self.slice(name.span)));
+            self.plus_constant(register)?
+        } else {
+            self.constant()?
+        };
+        self.expect(b']', "`]`")?;
+        self.open.push(index);
+        Ok(())
     }
 
     /// `[3]`, pushed to the open list; `[]` is empty.

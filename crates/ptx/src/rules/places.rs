@@ -5,7 +5,7 @@ use super::operands::{Immediate, Wanted};
 use super::scope::{Entity, Holds};
 use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
-use crate::ast::{Instruction, Operand, OperandKind, Operands, Space, Unary};
+use crate::ast::{Binary, Instruction, Operand, OperandKind, Operands, Space, Unary};
 use crate::literal::{LARGEST_ALIGNMENT, alignment, evaluate};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Typed, holders};
@@ -234,11 +234,39 @@ impl<'a> Check<'_, 'a> {
             {
                 self.refuse("PTX0030", operand, wanted, &format!("the function `{name}`"), "");
             }
-            OperandKind::Index(_) if place.symbols => self.declared_in(operand),
+            OperandKind::Index(items) if place.symbols => self.element(operand, items, wanted),
             OperandKind::Binary(_, items) if place.symbols && self.starts_with_symbol(items) => {
                 self.declared_in(operand);
             }
             _ => self.source(operand, wanted),
+        }
+    }
+
+    /// An element of an array: its index is a constant, an integer register, or the sum of both.
+    fn element(&mut self, operand: &Operand<'a>, items: Operands, wanted: &Wanted) {
+        self.declared_in(operand);
+        let [array, index] = self.module.operands(items) else { return };
+        let name = array.name().unwrap_or_default();
+        let is_array = |entity| matches!(entity, Entity::Variable(.., layout) if layout.elements.is_some());
+        if self.scopes.find(name).is_some_and(|entity| !is_array(entity)) {
+            let found = format!("an element of `{name}`, which is no array");
+            return self.refuse("PTX0030", operand, wanted, &found, "write an address: `[a]`");
+        }
+        let register = match index.kind {
+            OperandKind::Binary(Binary::Add, items) => self.module.operands(items).first().unwrap_or(index),
+            _ => index,
+        };
+        let help = "an index is an integer of 16, 32 or 64 bits";
+        match register.name().and_then(|name| self.scopes.find(name)) {
+            Some(Entity::Register { ty, lanes })
+                if lanes > 1 || Type::of_register(ty).is_none_or(|ty| !ty.is_integer()) =>
+            {
+                self.refuse("PTX0027", operand, wanted, &format!("an index in a `{ty}` register"), help);
+            }
+            Some(entity @ (Entity::Function | Entity::Label)) => {
+                self.refuse("PTX0030", operand, wanted, &format!("a {} as an index", entity.noun()), help);
+            }
+            _ => {}
         }
     }
 
@@ -391,10 +419,10 @@ impl<'a> Check<'_, 'a> {
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
         let OperandKind::Address(items) = operand.kind else {
-            if !matches!(operand.kind, OperandKind::Index(_)) {
-                self.refuse("PTX0030", operand, wanted, "an operand without brackets", "write an address: `[a]`");
-            }
-            return;
+            return match operand.kind {
+                OperandKind::Index(items) => self.element(operand, items, wanted),
+                _ => self.refuse("PTX0030", operand, wanted, "an operand without brackets", "write an address: `[a]`"),
+            };
         };
         let base = self.address_base(items);
         if base.is_some_and(|base| matches!(base.kind, OperandKind::Index(_))) {
