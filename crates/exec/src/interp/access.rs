@@ -184,7 +184,9 @@ impl Interpreter<'_> {
             Space::Shared if fits(self.shared_bytes()) => {
                 let block = lane / self.threads;
                 if let Some(races) = &mut self.races {
-                    races.write(block, lane, address, bytes, atomicity)?;
+                    let words = &self.shared[block * self.shared_words..];
+                    let changed = read_element(|index| words[index], address, bytes) ^ value;
+                    races.write(block, lane, (address, bytes), changed, atomicity)?;
                 }
                 write_element(&mut self.shared[block * self.shared_words..], address, bytes, value);
             }

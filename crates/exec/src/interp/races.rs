@@ -1,8 +1,8 @@
 //! Unordered accesses of a block's threads to shared memory.
 //!
-//! For each byte the last writer and one or two readers since are kept with their epochs: how many barriers the block had
-//! passed. Two accesses of different threads in the same epoch are a race unless both only read, or both are atomic. A
-//! warp barrier or a shuffle orders the lanes of a warp: each lane has an epoch for these too.
+//! For each byte one or two writers and one or two readers since are kept with their epochs: how many barriers the block
+//! had passed. Two accesses of different threads in the same epoch are a race unless both only read, both are atomic, or the
+//! later one writes what is there. A warp barrier or a shuffle orders the lanes of a warp: each lane has an epoch for these too.
 
 use super::fault::{Fault, FaultKind, Outcome};
 
@@ -25,7 +25,8 @@ pub(super) enum Atomicity {
 #[derive(Debug)]
 pub(super) struct RaceDetector {
     bytes: usize,
-    writes: Vec<Option<Access>>,
+    /// The last writer, and another one if several wrote the same.
+    writes: Vec<[Option<Access>; 2]>,
     /// The last reader, and another one if there were several.
     reads: Vec<[Option<Access>; 2]>,
     barriers: Vec<u32>,
@@ -36,7 +37,7 @@ impl RaceDetector {
     pub(super) fn new(lanes: usize, blocks: usize, bytes: usize) -> RaceDetector {
         RaceDetector {
             bytes,
-            writes: vec![None; bytes * blocks],
+            writes: vec![[None; 2]; bytes * blocks],
             reads: vec![[None; 2]; bytes * blocks],
             barriers: vec![0; blocks],
             epochs: vec![0; lanes],
@@ -66,44 +67,49 @@ impl RaceDetector {
         let new = self.access(block, lane, Atomicity::Plain);
         for byte in 0..bytes as usize {
             let at = block * self.bytes + address as usize + byte;
-            if let Some(old) = self.writes[at]
-                && self.unordered(old, new)
-            {
+            if let Some(old) = self.writes[at].into_iter().flatten().find(|&old| self.unordered(old, new)) {
                 return Err(race(lane, address, "is read here and was written by", old));
             }
-            let [last, other] = &mut self.reads[at];
-            if last.is_some_and(|last| last.lane != new.lane) {
-                *other = *last;
-            }
-            *last = Some(new);
+            remember(&mut self.reads[at], new);
         }
         Ok(())
     }
+    /// `changed`: the bits that the write changes.
     pub(super) fn write(
         &mut self,
         block: usize,
         lane: usize,
-        address: u64,
-        bytes: u32,
+        (address, bytes): (u64, u32),
+        changed: u64,
         atomicity: Atomicity,
     ) -> Outcome {
         let new = self.access(block, lane, atomicity);
         for byte in 0..bytes as usize {
             let at = block * self.bytes + address as usize + byte;
-            if let Some(old) = self.writes[at]
-                && self.unordered(old, new)
-            {
-                return Err(race(lane, address, "is written here and was written by", old));
+            let same = changed.to_le_bytes()[byte] == 0;
+            let before = self.writes[at].into_iter().flatten().find(|&old| self.unordered(old, new));
+            match before {
+                Some(old) if !same => return Err(race(lane, address, "is written here and was written by", old)),
+                Some(_) => {}
+                None => self.writes[at] = [None; 2],
             }
             for old in self.reads[at].into_iter().flatten() {
                 if self.unordered(old, new) {
                     return Err(race(lane, address, "is written here and was read by", old));
                 }
             }
-            self.writes[at] = Some(new);
+            remember(&mut self.writes[at], new);
         }
         Ok(())
     }
+}
+
+/// Makes an access the last one, and keeps one of another lane.
+fn remember([last, other]: &mut [Option<Access>; 2], new: Access) {
+    if last.is_some_and(|last| last.lane != new.lane) {
+        *other = *last;
+    }
+    *last = Some(new);
 }
 
 #[cold]

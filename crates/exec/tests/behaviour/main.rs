@@ -147,6 +147,23 @@ fn races_are_told_where_asked_for() {
     assert!(run(&racy.replace("BARRIER", "bar.warp.sync -1;"), 64, 1, 64, check()).is_ok());
 }
 
+/// Whichever of several equal stores is the last, memory holds the same. Compilers write so what all lanes know.
+#[test]
+fn equal_stores_are_no_race_and_hide_none() {
+    let check = || Options { check_races: true, ..Options::default() };
+    let equal = "st.shared.u32 [s], 3;";
+    let read = "ld.shared.u32 %r9, [s]; st.global.u32 [%rd3], %r9;";
+    assert!(run(&format!("{equal} bar.sync 0; {read}"), 64, 1, 64, check()).is_ok());
+    // One byte of the four differs.
+    let different = "shl.b32 %r6, %r1, 8; st.shared.u32 [s], %r6;";
+    // Of the lanes that stored alike the first and the last go on to store something else.
+    let again = |lane: u32| format!("setp.eq.u32 %p1, %r1, {lane}; @%p1 st.shared.u32 [s], 4;");
+    for racy in [read, different, &again(0), &again(63)] {
+        let error = run(&format!("{equal} {racy}"), 64, 1, 64, check()).unwrap_err();
+        assert_eq!(error.kind, FaultKind::Race, "{racy}");
+    }
+}
+
 /// `a[i]`: an index counts elements of the array's type, `.v4` aside, and is a number of 32 bits.
 #[test]
 fn elements_of_arrays() {
