@@ -126,7 +126,11 @@ fn variables_with_initial_values() {
     let constant = ".const .align 4 .u32 c[4] = {9, 8, 7, 6};";
     let body = "and.b32 r4, r2, 3;\nmul.wide.u32 d4, r4, 4;\nmov.u64 d5, c;\nadd.u64 d5, d5, d4;\nld.const.u32 r5, [d5];\n\
                 st.global.u32 [d2], r5;";
-    let old = compare_for("opencl1.2", &module(constant, "", body), &[], 0);
+    // What has no counterpart and no kernel names is left out.
+    let unnamed = format!("{constant}\n.global .u64 p = generic(c);\n.global .u32 late = 7;");
+    let unnamed = compare(&module(&unnamed, "", body));
+    assert!(unnamed.text.contains("%late = OpVariable ") && !unnamed.text.contains("OpName %p "), "{}", unnamed.text);
+    let old = compare_for("opencl1.2", &module(&format!("{constant}\n.global .u32 late;"), "", body), &[], 0);
     assert!(old.text.contains("; Version: 1.0\n") && old.text.contains(" UniformConstant "));
 }
 
@@ -344,6 +348,11 @@ fn refusals() {
     let masked =
         module("", "", "shfl.sync.idx.b32 r4, r2, r3, 31, 15;\nfns.b32 r5, r4, 3, 1;\nst.global.u32 [d2], r5;");
     let found = refused(&masked, &Translating::default());
+    let named =
+        module(".global .u32 v;\n.global .u64 p = generic(v);", "", "ld.global.u64 d4, [p];\nst.global.u64 [d2], d4;");
+    let found = refused(&named, &Translating::default());
+    let wanted = ("TRN0001", "variable `p`: an initial value that holds addresses".to_owned());
+    assert_eq!(found, [wanted]);
     let words = ["lanes of a warp chosen by a mask", "the n-th set bit"];
     assert!(found.iter().zip(words).all(|((_, found), words)| found.ends_with(words)) && found.len() == 2, "{found:?}");
 }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use roundonce_ir::flow::{ParamBytes, pointer_parameters, summed_parameters};
-use roundonce_ir::{Kernel, Operand, Param, Passing, Program, Reg, Scalar, Space, Special, Width};
+use roundonce_ir::{Kernel, Op, Operand, Param, Passing, Program, Reg, Scalar, Space, Special, Width};
 use roundonce_isa::{Finding, Location, Version};
 
 use super::super::{Argument, location};
@@ -512,7 +512,21 @@ fn chunks<T>(all: &[T]) -> impl Iterator<Item = &[T]> {
     all.chunks(size)
 }
 
-/// Declares the program's variables.
+/// Whether a kernel names each of the program's variables. What only first values name is refused with these.
+fn named_variables(program: &Program) -> Vec<bool> {
+    let mut named = vec![false; program.variables.len()];
+    let blocks = program.kernels.iter().flat_map(|kernel| &kernel.blocks);
+    for instruction in blocks.flat_map(|block| &block.instructions) {
+        if let Op::Special { special: Special::Address(variable), .. } = instruction.op
+            && let Some(named) = named.get_mut(variable as usize)
+        {
+            *named = true;
+        }
+    }
+    named
+}
+
+/// Declares the program's variables, those aside that have no counterpart and that no kernel names.
 pub(super) fn variables(
     module: &mut Module,
     program: &Program,
@@ -520,8 +534,12 @@ pub(super) fn variables(
     findings: &mut Vec<Finding>,
 ) -> Vec<Id> {
     let mut all = Vec::with_capacity(program.variables.len());
+    let named = named_variables(program);
     for (number, variable) in program.variables.iter().enumerate() {
         let mut refuse = |what: &str| {
+            if !named[number] {
+                return;
+            }
             let message = format!("variable `{}`: {what}", variable.name);
             findings.push(rules::NO_COUNTERPART.finding(Location::Whole, message));
         };
