@@ -1,7 +1,7 @@
-//! Where instructions of a binary are said to stand: in its disassembly.
+//! Where instructions of a binary are said to stand: in its disassembly, and in the source that its debug lines name.
 
 use roundonce_ir::SourceLoc;
-use roundonce_spirv::{Module, Settings, assemble, disassemble_module, lower};
+use roundonce_spirv::{Module, Settings, assemble, assemble_module, disassemble_module, lower};
 
 /// A shader that carries its source, as `glslangValidator -g` writes it.
 const SHADER: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450
@@ -27,6 +27,31 @@ fn places(text: &str) -> (String, Vec<SourceLoc>) {
     let kernel = lowered.program.kernels.into_iter().next().expect("a kernel");
     let of = |instruction: &roundonce_ir::Instruction| kernel.source_locs[instruction.loc as usize].clone();
     (disassemble_module(&module), kernel.blocks.iter().flat_map(|block| &block.instructions).map(of).collect())
+}
+
+/// The source of an instruction by its opcode.
+fn source(text: &str, opcode: &str) -> String {
+    let (_, places) = places(text);
+    let place = places.iter().find(|place| place.text.contains(opcode));
+    place.unwrap_or_else(|| panic!("{opcode} in {places:?}")).source.clone()
+}
+
+/// OpLine holds up to the next, OpNoLine or the end of the block; a binary's places say it, and so do a text's.
+#[test]
+fn debug_lines_name_the_source() {
+    let text = SHADER.replace("a.comp\"", "shaders/a.comp\"").replace("%at =", "OpLine %file 7 3\n%at =");
+    let text = text.replace("%new =", "OpLine %file 8 1\n%new =").replace("OpStore", "OpNoLine\nOpStore");
+    assert_eq!(source(&text, "OpLoad"), "a.comp:7:3");
+    assert_eq!(source(&text, "OpFAdd"), "a.comp:8:1");
+    assert_eq!(source(&text, "OpStore"), "");
+    let branch = "OpLine %file 8 1\n%new =";
+    let text =
+        text.replace(branch, &format!("OpBranch %next\n%next = OpLabel\n{}", branch.split_once('\n').unwrap().1));
+    assert_eq!(source(&text, "OpLoad"), "a.comp:7:3");
+    assert_eq!(source(&text, "OpFAdd"), "");
+    let module = assemble_module(&text, None).expect("a module");
+    let kernel = &lower(&module, Some(&text), &Settings::default()).expect("a kernel").program.kernels[0];
+    assert!(kernel.source_locs.iter().any(|place| place.source == "a.comp:7:3"), "{:?}", kernel.source_locs);
 }
 
 #[test]

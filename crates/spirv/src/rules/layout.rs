@@ -77,7 +77,7 @@ pub(super) fn needs_block(opcode: u16) -> bool {
         || opcode == Op::FmaKHR as u16
 }
 
-pub(super) fn is_terminator(op: Op) -> bool {
+pub(crate) fn is_terminator(op: Op) -> bool {
     rspirv::grammar::reflect::is_block_terminator(op)
 }
 

@@ -21,7 +21,7 @@ mod ids;
 mod image;
 mod interface;
 mod kinds;
-mod layout;
+pub(crate) mod layout;
 mod open;
 mod operand;
 mod phi;
