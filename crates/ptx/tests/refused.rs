@@ -133,6 +133,20 @@ fn doubles_that_are_singles() {
     assert!(refusals(narrowed, "add.f32 %f1, %f2, %f3; mov.b64 %x1, %x2;").is_empty());
 }
 
+/// A kernel's address is for launches by other kernels; a function's may be missing.
+#[test]
+fn addresses_of_code() {
+    let message = |name: &str| {
+        let text = format!(
+            ".version 8.8\n.target sm_90\n.address_size 64\n.func f();\n.entry k () {{ .reg .b64 %x; mov.u64 %x, {name}; ret; }}\n"
+        );
+        let found = lower(&parse(&text).module, None).err().unwrap_or_default();
+        found.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(message("k"), "the address of kernel `k` cannot be run");
+    assert_eq!(message("f"), "the address of `f`, which has no body, cannot be run");
+}
+
 /// A cluster is one block: a kernel that requires more is refused.
 #[test]
 fn clusters_of_several_blocks() {

@@ -81,9 +81,12 @@ impl Interpreter<'_> {
 
     #[cold]
     fn outside(&self, lane: usize, space: Space, address: u64, bytes: u32) -> Box<Fault> {
-        let sized = |name: &str, size: u64| {
-            format!("{bytes} bytes at {address:#x} lie outside the {name} memory of {size} bytes")
+        let (those, lie, are) = match bytes {
+            1 => ("1 byte".to_owned(), "lies", "is"),
+            _ => (format!("{bytes} bytes"), "lie", "are"),
         };
+        let sized =
+            |name: &str, size: u64| format!("{those} at {address:#x} {lie} outside the {name} memory of {size} bytes");
         let mut kind = FaultKind::Access;
         let message = match space {
             Space::Shared => sized("shared", self.shared_bytes()),
@@ -95,9 +98,9 @@ impl Interpreter<'_> {
                 // The first of its bytes may be there.
                 if layout.is_absent(address) || layout.is_absent(address.saturating_add(u64::from(bytes) - 1)) {
                     kind = FaultKind::Absent;
-                    format!("{bytes} bytes at {address:#x} are not among those that are given: {place}")
+                    format!("{those} at {address:#x} {are} not among those that are given: {place}")
                 } else {
-                    format!("{bytes} bytes at {address:#x} lie outside every buffer: {place}")
+                    format!("{those} at {address:#x} {lie} outside every buffer: {place}")
                 }
             }
         };

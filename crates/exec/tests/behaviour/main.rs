@@ -47,7 +47,9 @@ fn an_access_outside_names_everything() {
     let error = run("st.global.u32 [%rd3+2], %r4;", 40, 1, 1, Options::default()).unwrap_err();
     assert!(error.message.contains("not a multiple of 4"), "{error}");
     let error = run("ld.shared.u32 %r6, [%r5+4096];", 1, 1, 1, Options::default()).unwrap_err();
-    assert!(error.message.contains("outside the shared memory of 4096 bytes"), "{error}");
+    assert!(error.message.contains("4 bytes at 0x1000 lie outside the shared memory of 4096 bytes"), "{error}");
+    let error = run("ld.shared.u8 %r6, [%r5+4096];", 1, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("1 byte at 0x1000 lies outside the shared memory of 4096 bytes"), "{error}");
     let error = run("mov.u64 %rd4, 0; ld.u32 %r6, [%rd4];", 1, 1, 1, Options::default()).unwrap_err();
     assert!(error.message.contains("before `out`"), "{error}");
 }

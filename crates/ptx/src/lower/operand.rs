@@ -59,6 +59,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     Some(_) => self.address_of(name, ty),
                     None if self.lowering.functions.contains_key(name) => match self.lowering.code_address(name) {
                         Some(address) => Ok(Operand::Imm(address)),
+                        None if self.lowering.functions[name].is_entry => {
+                            Err(self.unsupported(format!("the address of kernel `{name}`")))
+                        }
                         None => Err(self.unsupported(format!("the address of `{name}`, which has no body,"))),
                     },
                     None if name.starts_with('%') => Err(self.unsupported(format!("special register `{name}`"))),
