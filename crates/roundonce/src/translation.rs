@@ -183,8 +183,10 @@ const BUFFER: usize = 1 << 16;
 const BLOCK: u32 = 64;
 /// The most threads of a block on any machine.
 const MOST_THREADS: u32 = 1024;
-/// Dynamic shared memory, and what a parameter gets that is shared memory.
+/// What a parameter gets that is shared memory.
 const SHARED: u32 = 16 << 10;
+/// The most shared memory that a block has on any machine: a kernel that has dynamic shared memory gets what it leaves of it.
+const MOST_SHARED: u32 = 227 << 10;
 /// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
 const SHARED_PIECE: u32 = 128;
 /// Operations after which a launch of the source is given up, and one of the translation, which may take more of them.
@@ -303,8 +305,10 @@ impl Pair<'_> {
     fn compare(&self, grid: (u32, [u32; 3]), args: Vec<Arg>, verification: &mut Verification) {
         let Pair { source, kernel, other, twin, arguments } = self;
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
-        let (translated, shared) = translated_arguments(kernel, arguments, &args, SHARED);
-        let expected = match self.launch((source, kernel), grid, args, SHARED, STEPS) {
+        let dynamic =
+            if kernel.dynamic_shared { MOST_SHARED.saturating_sub(kernel.shared_bytes) & !15 } else { SHARED };
+        let (translated, shared) = translated_arguments(kernel, arguments, &args, dynamic);
+        let expected = match self.launch((source, kernel), grid, args, dynamic, STEPS) {
             Ok(expected) => expected,
             Err(error) => {
                 let (blocks, block) = grid;

@@ -243,3 +243,22 @@ fn what_stops_a_verifying_run_is_said() {
         assert!(verification.holds() && verification.launches >= 2, "{directive}: {verification:?}");
     }
 }
+
+/// Kernels with dynamic shared memory get all that a block can have.
+#[test]
+fn dynamic_shared_memory_reaches_as_far_as_on_any_machine() {
+    let text = |last: u32| {
+        format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.extern .shared .align 16 .b8 s[];\n.visible .entry k(.param .u64 y)\n{{\n\
+             .reg .b64 d<6>; .reg .b32 r<8>;\n.shared .align 16 .b8 own[1024];\n\
+             ld.param.u64 d1, [y]; mov.u32 r1, %tid.x; st.shared.u32 [own], 5; bar.sync 0;\n\
+             st.shared.u32 [s+{last}], 3; bar.sync 0; ld.shared.u32 r2, [s+{last}]; ld.shared.u32 r3, [own]; add.u32 r2, r2, r3;\n\
+             mul.wide.u32 d3, r1, 4; add.s64 d1, d1, d3; st.global.u32 [d1], r2; ret;\n}}\n"
+        )
+    };
+    for to in [To::Ptx, To::Spirv] {
+        let last = (227 << 10) - 1024 - 4;
+        let runs = |last: u32| of_ptx(&text(last), to, &Options::default()).verify(2)[0].launches;
+        assert_eq!((runs(last), runs(last + 4)), (2, 0), "{to:?}");
+    }
+}
