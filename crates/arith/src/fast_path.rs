@@ -4,7 +4,7 @@
 //! goes through the pipeline. The tests compare this path with the judges as they compare the pipeline and the vector
 //! kernels.
 
-use crate::round::{ExactValue, round_aligned, round_normal};
+use crate::round::{ExactValue, round_normal};
 use crate::wide::Wide;
 use crate::{Format, Outcome, Rounding};
 
@@ -38,31 +38,4 @@ pub(crate) fn mul_add<W: Wide>(format: Format, rounding: Rounding, [a, b, c]: [u
     let significand = W::ZERO.add_or_subtract(sum, borrow);
     let quantum = product_quantum.max(addend_quantum);
     round_normal(format, rounding, ExactValue { negative: high_negative ^ borrow, quantum, significand })
-}
-
-/// [`mul_add`] of f32 by the processor's f64, in which a product of two f32 is exact.
-///
-/// In any direction of rounding, what a sum leaves of the smaller term is rounded to the nearest or to a neighbour, so that
-/// its sign is exact (Boldo, Graillat, Muller, "On the robustness of the 2Sum and Fast2Sum algorithms", 2017). No term is
-/// subnormal in f64: flushing changes nothing. Sticky flags are raised, and an unmasked exception traps.
-#[inline(always)]
-pub(crate) fn mul_add_f32(rounding: Rounding, operands: [u64; 3]) -> Option<Outcome> {
-    let normal = |bits: u64| (bits as u32).wrapping_add(1 << 23) & 0x7fff_ffff >= 1 << 24;
-    let [a, b, c] = operands;
-    if !(normal(a) & normal(b) & normal(c)) {
-        return None;
-    }
-    let [a, b, c] = operands.map(|bits| f64::from(f32::from_bits(bits as u32)));
-    let product = a * b;
-    let sum = product + c;
-    let rest = if product.abs() >= c.abs() { c - (sum - product) } else { product - (sum - c) };
-
-    // The exact sum is `sum`, or between it and a neighbour. There the odd one of the two stands for it: its last bit is
-    // far below an f32's.
-    let (bits, rest) = (sum.to_bits(), rest.to_bits());
-    let inexact = (rest << 1 != 0) as u64;
-    let odd = (bits - (inexact & (bits ^ rest) >> 63)) | inexact;
-    let quantum = (odd << 1 >> 53) as i32 - (1023 + 63);
-    let significand = (odd | 1 << 52) << 11;
-    round_aligned(Format::F32, rounding, ExactValue { negative: bits >> 63 == 1, quantum, significand })
 }

@@ -142,36 +142,13 @@ impl Operation {
         self.operand_formats.is_none() && self.source_format == self.format
     }
 
-    /// The result of the pipeline. On x86-64 it is computed with the processor's f64: as all of Rust's arithmetic it may
-    /// raise sticky flags, and exceptions must be masked. Its bits depend neither on the direction nor on flushing there.
+    /// The result of the pipeline.
     ///
     /// # Panics
     /// If the number of operands is not [`ArithOp::arity`], or `format` (where `operand_formats` is set: f32) cannot hold
     /// an operand's format.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
-        if cfg!(target_arch = "x86_64") {
-            self.evaluate_by(fast_path::mul_add_f32, profile, operands)
-        } else {
-            self.evaluate_in_integers(profile, operands)
-        }
-    }
-
-    /// [`evaluate`](Operation::evaluate), whatever the floating-point environment, which is left as it is.
-    #[inline(always)]
-    pub(crate) fn evaluate_in_integers(&self, profile: &Profile, operands: &[u64]) -> Outcome {
-        let single = |rounding, operands| fast_path::mul_add::<u64>(Format::F32, rounding, operands);
-        self.evaluate_by(single, profile, operands)
-    }
-
-    /// `single` is the fast path of f32.
-    #[inline(always)]
-    fn evaluate_by(
-        &self,
-        single: impl Fn(Rounding, [u64; 3]) -> Option<Outcome>,
-        profile: &Profile,
-        operands: &[u64],
-    ) -> Outcome {
         if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
             && self.is_uniform()
             && !self.oob
@@ -179,7 +156,7 @@ impl Operation {
             let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
             let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
             let fast = match self.format {
-                Format::F32 => single(self.rounding, operands),
+                Format::F32 => fast_path::mul_add::<u64>(Format::F32, self.rounding, operands),
                 Format::F64 => fast_path::mul_add::<u128>(Format::F64, self.rounding, operands),
                 _ => None,
             };

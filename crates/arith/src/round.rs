@@ -140,25 +140,17 @@ pub(crate) fn round_normal<W: Wide>(format: Format, rounding: Rounding, exact: E
         return None;
     }
     let zeros = exact.significand.leading_zeros();
-    let aligned =
-        ExactValue { quantum: exact.quantum - zeros as i32, significand: exact.significand << zeros, ..exact };
-    round_aligned(format, rounding, aligned)
-}
-
-/// [`round_normal`] of a significand whose top bit is set.
-#[inline(always)]
-pub(crate) fn round_aligned<W: Wide>(format: Format, rounding: Rounding, exact: ExactValue<W>) -> Option<Outcome> {
-    let ExactValue { negative, quantum, significand } = exact;
+    let aligned = exact.significand << zeros;
     let drop = W::BITS - format.precision();
-    let kept = (significand >> drop).low();
-    let rest = significand << format.precision();
-    let up = round_up(rounding, negative, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
+    let kept = (aligned >> drop).low();
+    let rest = aligned << format.precision();
+    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
     // As in `round`: one too small, which the hidden bit corrects; a carry may add one more.
-    let field = quantum + drop as i32 - format.min_quantum();
+    let field = exact.quantum - zeros as i32 + drop as i32 - format.min_quantum();
     if field as u32 >= format.exp_max() as u32 - 2 {
         return None;
     }
-    let sign = (negative as u64) << (format.width() - 1);
+    let sign = (exact.negative as u64) << (format.width() - 1);
     let bits = sign | (((field as u64) << format.frac_bits()) + kept + up as u64);
     Some(Outcome { bits, flags: Flags::INEXACT.when(rest != W::ZERO) })
 }

@@ -489,35 +489,3 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
         }
     }
 }
-
-/// One operation at a time computes with the processor's f64: in any direction, flushing or not, the bits and flags are those of the
-/// default environment, which the judges compare.
-#[cfg(target_arch = "x86_64")]
-#[test]
-#[allow(unsafe_code)]
-fn single_operations_depend_on_no_environment() {
-    fn set(environment: u32) {
-        // SAFETY: no exception traps but those that nothing here raises; it is set back before anything else is computed.
-        unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const environment, options(nostack)) }
-    }
-    for format in [Format::F32, Format::F64] {
-        let triples = triples(format, format, 1 << 14, 17);
-        for rounding in Rounding::ALL {
-            let operation = Operation::mul_add(format, rounding);
-            let compute = || -> Vec<_> {
-                triples
-                    .iter()
-                    .map(|triple| std::hint::black_box(operation).evaluate(&Profile::NVIDIA, triple))
-                    .collect()
-            };
-            let expected = compute();
-            // Flushed both ways, and each way; down, up, toward zero; all traps but that of inexact results.
-            for environment in [0x9fc0, 0x9f80, 0x1fc0, 0x3f80, 0x5f80, 0x7f80, 0x1000] {
-                set(environment);
-                let found = compute();
-                set(0x1f80);
-                assert!(found == expected, "{operation:?} in {environment:#x}");
-            }
-        }
-    }
-}

@@ -23,13 +23,13 @@ pub(super) fn run<N: Lane, W: Lane>(job: &Job<'_, N, W>, out: &mut [W]) {
     }
 }
 
-/// One lane, in any floating-point environment: kernels run in others than the default.
+/// One lane.
 #[inline]
 pub(super) fn scalar(operation: &Operation, profile: &Profile, [a, b, c]: [u64; 3]) -> u64 {
     let outcome = match operation.op {
-        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate_in_integers(profile, &[a, b, c]),
-        ArithOp::Add => operation.evaluate_in_integers(profile, &[a, c]),
-        ArithOp::Mul => operation.evaluate_in_integers(profile, &[a, b]),
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate(profile, &[a, b, c]),
+        ArithOp::Add => operation.evaluate(profile, &[a, c]),
+        ArithOp::Mul => operation.evaluate(profile, &[a, b]),
     };
     outcome.bits
 }
