@@ -89,7 +89,10 @@ pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
         let Kind::Name(name) = token.kind else { continue };
         let is_given = next == Some(Kind::Mark("="));
         let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name);
-        if (is_given || !is_function) && known.insert(name) && !is_given {
+        if is_function && !is_given {
+            continue;
+        }
+        if known.insert(name) && !is_given {
             names.push((token.at, name));
         }
     }

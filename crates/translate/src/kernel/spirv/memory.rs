@@ -105,7 +105,7 @@ impl Parameters {
         };
         let window = |wanted: Special| {
             let mut ops = kernel.blocks.iter().flat_map(|block| &block.instructions);
-            ops.any(|at| matches!(at.op, roundonce_ir::Op::Special { special, .. } if special == wanted))
+            ops.any(|at| matches!(at.op, Op::Special { special, .. } if special == wanted))
         };
         if uses(Space::Shared) || window(Special::SharedWindow) {
             if kernel.dynamic_shared {
@@ -289,7 +289,7 @@ impl Body<'_> {
         let mut ops = self.kernel.blocks.iter().flat_map(|block| &block.instructions);
         ops.any(|at| {
             let windows = [Special::SharedWindow, Special::LocalWindow, Special::ParamWindow];
-            matches!(at.op, roundonce_ir::Op::Special { special, .. } if windows.contains(&special))
+            matches!(at.op, Op::Special { special, .. } if windows.contains(&special))
         })
     }
 
