@@ -134,7 +134,14 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let bytes = files::read(path)?;
     // What is written back keeps it.
     let mark = bytes[..bytes.len() - without_mark(&bytes).len()].to_vec();
-    let mut text = files::text(path, bytes)?;
+    let (mut text, is_replaced) = match language {
+        TextLanguage::Ptx => files::ptx(path, bytes)?,
+        _ => (files::text(path, bytes)?, false),
+    };
+    if is_replaced && arguments.fix.is_some() {
+        let message = format!("{}: --fix writes UTF-8 text: expected comments in it", path.display());
+        return Err(Failure::Input(message));
+    }
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
         has_known_hazards(path, arguments, modern::listing_target(&text))?;

@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use roundonce::isa::line_column;
+use roundonce::ptx::decode;
 use roundonce_vectors::output::Output;
 use roundonce_vectors::without_mark;
 
@@ -108,10 +110,29 @@ pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
         let at = error.utf8_error().valid_up_to();
         Failure::Input(format!("{}: byte {at} is not UTF-8 text", path.display()))
     })?;
-    Ok(match text.strip_prefix('\u{feff}') {
+    Ok(unmarked(text))
+}
+
+/// The text of a file of PTX likewise, and whether its comments have bytes that are not UTF-8: each is a `?` in the text.
+pub(crate) fn ptx(path: &Path, bytes: Vec<u8>) -> Result<(String, bool), Failure> {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok((unmarked(text), false)),
+        Err(error) => error.into_bytes(),
+    };
+    let text = decode(&bytes).map_err(|at| {
+        let before = String::from_utf8_lossy(&bytes[..at]);
+        let (line, column) = line_column(&before, before.len());
+        let found = format!("{}:{line}:{column}: the byte 0x{:02x} is not UTF-8 text", path.display(), bytes[at]);
+        Failure::Input(format!("{found}: expected such ones in comments alone"))
+    })?;
+    Ok((unmarked(text), true))
+}
+
+fn unmarked(text: String) -> String {
+    match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
-    })
+    }
 }
 
 /// That a file of this name can have such a content: another extension says another one. Pipes and devices have any name.

@@ -1,5 +1,6 @@
 //! A file with kernels: its language, its kernels, what is wrong with it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use roundonce::answers::NoAnswer;
@@ -57,7 +58,8 @@ impl Language {
             [0x03, 0x02, 0x23, 0x07, ..] | [0x07, 0x23, 0x02, 0x03, ..] => return Some(Language::Spirv),
             _ => {}
         }
-        let mut rest = std::str::from_utf8(without_mark(bytes)).ok()?.trim_start();
+        let text = String::from_utf8_lossy(without_mark(bytes));
+        let mut rest = text.trim_start();
         while rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with(';') {
             let (end, length) = if rest.starts_with("/*") { ("*/", 2) } else { ("\n", 1) };
             rest = rest.find(end).map_or("", |at| &rest[at + length..]).trim_start();
@@ -65,6 +67,8 @@ impl Language {
         let mut words = rest.split_whitespace();
         match (words.next().unwrap_or_default(), words.next(), words.next()) {
             (first, ..) if PTX_DIRECTIVES.contains(&first) => Some(Language::Ptx),
+            // Comments of PTX alone are in any encoding.
+            _ if matches!(text, Cow::Owned(_)) => None,
             (first, ..) if first.starts_with("Op") => Some(Language::SpirvText),
             (first, Some("="), Some(opcode)) if first.starts_with('%') && opcode.starts_with("Op") => {
                 Some(Language::SpirvText)
@@ -136,7 +140,10 @@ pub(crate) fn read<T>(
         let read = reader(source, choice);
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
-    let text = files::text(path, bytes)?;
+    let text = match language {
+        Language::Ptx => files::ptx(path, bytes)?.0,
+        _ => files::text(path, bytes)?,
+    };
     let source = match language {
         Language::Ptx => Source::Ptx(&text),
         Language::Cubin => Source::Listing(&text),
