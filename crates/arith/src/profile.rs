@@ -285,7 +285,7 @@ impl Profile {
     }
 
     /// Whether a factor is the out-of-bounds NaN, of either sign.
-    pub(crate) fn has_oob_factor(&self, [a, b, _]: [u64; 3]) -> bool {
+    pub fn has_oob_factor(&self, [a, b, _]: [u64; 3]) -> bool {
         [a, b].iter().any(|factor| (factor ^ self.oob_nan) & Format::F16.magnitude_mask() == 0)
     }
 

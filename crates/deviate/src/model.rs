@@ -136,6 +136,10 @@ impl EvalModel {
             Deviation::ZeroDominance if is_flushing => operation.fmz = operation.op != ArithOp::Add,
             Deviation::NoZeroDominance => operation.fmz = false,
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => operation.rounding = *rounding,
+            Deviation::OutOfBounds if operation.op == ArithOp::MulAdd && has_out_of_bounds(operation) => {
+                operation.oob = true;
+            }
+            Deviation::NoOutOfBounds => operation.oob = false,
             Deviation::Saturate => operation.clamp = Clamp::Unit,
             Deviation::NoSaturate => operation.clamp = Clamp::None,
             Deviation::Split(_) => other.rounds_product = operation.op == ArithOp::MulAdd,
@@ -179,6 +183,7 @@ impl EvalModel {
             Deviation::Flush(_)
             | Deviation::Keep(_)
             | Deviation::ZeroDominance
+            | Deviation::OutOfBounds
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
             | Deviation::WideResult(_)
@@ -282,14 +287,8 @@ impl EvalModel {
             return Stages {
                 flush_operands: self.flush_operands,
                 factors: self.factors,
-                operation: Operation {
-                    format: wide,
-                    source_format: wide,
-                    operand_formats: None,
-                    flush: self.flush_wide,
-                    clamp: Clamp::None,
-                    ..self.operation
-                },
+                out_of_bounds: self.operation.oob,
+                operation: Operation { flush: self.flush_wide, ..self.carried_in(wide) },
                 profile,
                 narrow: narrows.then_some((format, narrowing)),
                 // The rules ask for the exact value, which the first rounding has lost.
@@ -302,15 +301,8 @@ impl EvalModel {
             return Stages {
                 flush_operands: self.flush_operands,
                 factors: self.factors,
-                operation: Operation {
-                    format: guarded,
-                    source_format: guarded,
-                    operand_formats: None,
-                    rounding: Rounding::TowardZero,
-                    flush: false,
-                    clamp: Clamp::None,
-                    ..self.operation
-                },
+                out_of_bounds: self.operation.oob,
+                operation: Operation { rounding: Rounding::TowardZero, flush: false, ..self.carried_in(guarded) },
                 profile,
                 narrow: Some((format, NarrowBy::TiesAway)),
                 flush_result: flush_results.map(|_| Tininess::Result),
@@ -337,12 +329,21 @@ impl EvalModel {
         Stages {
             flush_operands: self.flush_operands,
             factors: self.factors,
+            out_of_bounds: false,
             operation: Operation { clamp: within, ..self.operation },
             profile: Profile { underflow, ..self.profile },
             narrow: None,
             flush_result: flush_results,
             clamp: after,
         }
+    }
+
+    /// The operation with a result of another format, which is finished later. Its operands are in that format too, where it
+    /// holds them; no NaN is out of bounds there.
+    fn carried_in(&self, format: Format) -> Operation {
+        let holds = |of: &Format| of.precision() <= format.precision() && of.exp_bits() <= format.exp_bits();
+        let operand_formats = self.operation.operand_formats.filter(|formats| !formats.iter().all(holds));
+        Operation { format, source_format: format, operand_formats, clamp: Clamp::None, oob: false, ..self.operation }
     }
 
     /// The result for operands in the operation's own formats.
@@ -435,6 +436,11 @@ impl NarrowBy {
     }
 }
 
+/// Whether the factors are of a format that has an out-of-bounds NaN.
+fn has_out_of_bounds(operation: &Operation) -> bool {
+    operation.is_uniform() && matches!(operation.format, Format::F16 | Format::BF16)
+}
+
 fn is_wider(wide: Format, format: Format) -> bool {
     wide.width() > format.width()
 }
@@ -446,6 +452,8 @@ pub struct Stages {
     pub flush_operands: bool,
     /// The factors of an f32 product are rounded so, behind that.
     pub factors: Option<FactorRounding>,
+    /// An out-of-bounds NaN as a factor makes the result +0; looked for in the operands as they are given.
+    pub out_of_bounds: bool,
     /// The arithmetic.
     pub operation: Operation,
     /// What the documents leave open.
@@ -486,6 +494,7 @@ impl Stages {
         Stages {
             flush_operands: false,
             factors: None,
+            out_of_bounds: false,
             operation,
             profile: *profile,
             narrow: None,
@@ -570,7 +579,11 @@ impl Stages {
         for (index, (bits, operand)) in bits.iter_mut().zip(operands).enumerate() {
             *bits = self.operand(index, *operand);
         }
-        let outcome = arithmetic(&bits[..operands.len()]);
+        let given: [u64; 3] = std::array::from_fn(|at| operands.get(at).map_or(0, |operand| operand.bits));
+        let outcome = match self.out_of_bounds && self.profile.has_oob_factor(given) {
+            true => Outcome { bits: 0, flags: Flags::NONE },
+            false => arithmetic(&bits[..operands.len()]),
+        };
         let format = self.result_format();
         let narrowed = self.narrowed(outcome.bits);
         let flushed_result = self.flushes_result(format, narrowed, outcome.flags);

@@ -87,6 +87,8 @@ impl Deviation {
             | Deviation::NoZeroDominance
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
+            | Deviation::OutOfBounds
+            | Deviation::NoOutOfBounds
             | Deviation::Saturate
             | Deviation::NoSaturate
             | Deviation::FlushResults(_)

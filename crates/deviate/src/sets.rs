@@ -17,6 +17,8 @@ pub fn for_instructions() -> Vec<Deviation> {
         Deviation::NoZeroDominance,
         Deviation::TruncatedProduct,
         Deviation::WholeProduct,
+        Deviation::OutOfBounds,
+        Deviation::NoOutOfBounds,
         Deviation::Saturate,
         Deviation::NoSaturate,
         Deviation::OtherNan,

@@ -151,6 +151,45 @@ fn specials() {
     assert_eq!(only_cause(&zero), "the other sign of a zero");
 }
 
+/// `.oob` left out, or done unasked: no other cause, whatever formats that computes in.
+#[test]
+fn out_of_bounds() {
+    let layout = Layout::F16;
+    let mut all = triples(layout);
+    for (index, triple) in all.iter_mut().enumerate().filter(|(index, _)| index % 3 == 0) {
+        triple[index / 3 % 2] = 0x7ff7 | (index as u64 & 8) << 12;
+    }
+    let without = Spec::new(Shape::MulAdd, layout, Direction::Nearest);
+    let with = Spec { oob_nan: Some(0x7ff7), ..without };
+    for (spelling, machine, cause) in [
+        ("fma.rn.oob.f16", without, "taking an out-of-bounds NaN as any NaN (no .oob)"),
+        ("fma.rn.f16", with, "an out-of-bounds NaN as a factor making the result +0 (.oob)"),
+    ] {
+        let rows = all
+            .iter()
+            .map(|&[a, b, c]| format!("{a:04x} {b:04x} {c:04x} {:04x}\n", rational::judge(&machine, [a, b, c]).bits));
+        let report = verified(rows.collect::<String>().as_bytes(), &of(spelling));
+        assert_eq!(only_cause(&report), cause);
+        assert_eq!(report.causes[0].as_well, Vec::<String>::new());
+        // One vector alone is told, too.
+        let one = format!("7ff7 3c00 3c00 {:04x}\n", rational::judge(&machine, [0x7ff7, 0x3c00, 0x3c00]).bits);
+        assert_eq!(only_cause(&verified(one.as_bytes(), &of(spelling))), cause);
+    }
+}
+
+/// A product that is exact in the result's format has no ties, whatever formats its factors have.
+#[test]
+fn exact_products_of_mixed_formats() {
+    for row in [
+        r#"{"instruction":"mul.f16x2.f16x2.bf16x2","a":"0x38003800","b":"0x47804780","d":"0x7c007c00"}"#,
+        r#"{"instruction":"mul.f16x2.f16x2.bf16x2","a":"0x00000000","b":"0xefc0efc0","d":"0x7fff7fff"}"#,
+    ] {
+        let report = verified(row.as_bytes(), &roundonce_vectors::Options::default());
+        let [group] = report.causes.as_slice() else { panic!("{}", report.lines().join("\n")) };
+        assert!(!group.explained, "{}", group.cause);
+    }
+}
+
 #[test]
 fn two_at_once() {
     let spec = Spec { flush: Some(FlushRule::Rounded), ..right(Direction::Zero) };
