@@ -16,6 +16,8 @@ pub(crate) struct DirectedGenerator {
     factors: Format,
     to: Format,
     operand_formats: Option<[Format; 3]>,
+    /// The out-of-bounds NaN, where the operation has one.
+    oob_nan: Option<u64>,
 }
 
 /// A choice of operands; `None` where this try finds none.
@@ -39,18 +41,26 @@ const CLASSES: [Class; 14] = [
     DirectedGenerator::product_tie,
 ];
 
+/// Where an out-of-bounds NaN counts, one in so many is about it: odd, so that every class keeps its share.
+const OUT_OF_BOUNDS_EVERY: u64 = 9;
+
 impl DirectedGenerator {
-    pub(crate) fn new(seed: u64, operation: &Operation) -> DirectedGenerator {
+    pub(crate) fn new(seed: u64, operation: &Operation, profile: &Profile) -> DirectedGenerator {
         let (factors, to) = match operation.operand_formats {
             Some(_) => (Format::F32, Format::F32),
             None => (operation.source_format, operation.format),
         };
-        DirectedGenerator { state: seed, kind: operation.op, factors, to, operand_formats: operation.operand_formats }
+        let (kind, operand_formats) = (operation.op, operation.operand_formats);
+        let oob_nan = operation.oob.then_some(profile.oob_nan);
+        DirectedGenerator { state: seed, kind, factors, to, operand_formats, oob_nan }
     }
 
     /// The `index`th directed triple.
     pub(crate) fn directed(&mut self, index: u64) -> [u64; 3] {
-        let class = CLASSES[(index % CLASSES.len() as u64) as usize];
+        let class = match self.oob_nan {
+            Some(_) if index % OUT_OF_BOUNDS_EVERY == 0 => DirectedGenerator::out_of_bounds,
+            _ => CLASSES[(index % CLASSES.len() as u64) as usize],
+        };
         let triple = (0..8).find_map(|_| class(self)).unwrap_or_else(|| self.bits());
         self.narrowed(triple)
     }
@@ -208,6 +218,16 @@ impl DirectedGenerator {
                 *bits = self.sign(format) | format.infinity() | (self.next() & format.frac_mask()).max(1);
             }
         }
+        Some(triple)
+    }
+    /// The out-of-bounds NaN, or a neighbour of it that is none, in a, in b or where it does not count, in c.
+    fn out_of_bounds(&mut self) -> Option<[u64; 3]> {
+        let nan = self.oob_nan?;
+        let mut triple = if self.next() & 1 == 0 { self.ordinary()? } else { self.specials()? };
+        let at = self.between(0, 2) as usize;
+        let format = if at == 2 { self.to } else { self.factors };
+        let beside = nan.wrapping_add_signed(self.one_of(&[0, 0, 0, 1, -1]));
+        triple[at] = self.sign(format) | beside & format.magnitude_mask();
         Some(triple)
     }
     /// Terms that overlap.

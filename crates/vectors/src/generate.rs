@@ -101,7 +101,7 @@ impl Generated {
         // Other operands for each instruction: FNV-1a of its spelling.
         let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         let seed = tested.spelling.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, fnv);
-        let mut generator = DirectedGenerator::new(seed, &operation);
+        let mut generator = DirectedGenerator::new(seed, &operation, &tested.profile);
         let directed = (self.count.div_ceil(2)).min(MOST_DIRECTED);
         let (arity, components) = (tested.arity(), tested.components() as usize);
         let mut made = 0;

@@ -76,6 +76,10 @@ fn neighbours(spec: &Spec) -> Vec<(&'static str, Spec)> {
         Shape::TruncatedMulAdd => all.push(("not truncated", Spec { shape: Shape::MulAdd, ..*spec })),
         _ => {}
     }
+    if spec.oob_nan.is_some() {
+        all.push(("no out-of-bounds NaN", Spec { oob_nan: None, ..*spec }));
+        all.push(("another out-of-bounds NaN", Spec { oob_nan: Some(0x7ff6), ..*spec }));
+    }
     all.retain(|(_, other)| other != spec);
     all
 }
@@ -96,6 +100,8 @@ fn is_the_same(spec: &Spec, thing: &str) -> bool {
         "toward zero" | "down" => toward_zero && clamps,
         // Of two operands the second, which is the last.
         "last NaN" => spec.nan != NanBits::AllOnes && matches!(spec.shape, Shape::Add | Shape::Mul),
+        // A NaN becomes +0 as well.
+        "no out-of-bounds NaN" | "another out-of-bounds NaN" => spec.saturate,
         // Both zeros, and the NaN of zero times infinity, become +0.
         "zero dominance" | "no zero dominance" => spec.shape == Shape::Mul && spec.saturate,
         // The product of two f16 is an f32; that of two bf16 may be too small, and leaves the sign of a zero.
