@@ -130,6 +130,9 @@ pub(crate) fn kernel_lines<'a, L>(
     let at = match (entry, kernels.len()) {
         (None, 0) => return Ok(("listing".to_owned(), lines)),
         (None, 1) => 0,
+        (Some(entry), 0) => {
+            return Err(format!("the listing has no kernel `{entry}`: its instructions stand under no name"));
+        }
         (None, _) => return Err(format!("the listing has several kernels, name one: {}", names())),
         (Some(entry), _) => {
             let found = kernels.iter().position(|(name, _)| name == entry);

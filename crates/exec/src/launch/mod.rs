@@ -183,7 +183,8 @@ fn report(kernel: &Kernel, stats: Stats, memory: GlobalMemory, count: usize) -> 
     report.native_steps = stats.native_steps;
     report.trace = stats.trace;
     report.printed = stats.printed.into_iter().map(|(_, text)| text).collect();
-    for (loc, times) in stats.locs {
+    // Place 0 is no instruction.
+    for (loc, times) in stats.locs.into_iter().filter(|&(loc, _)| loc != 0) {
         *report.lines.entry(kernel.source_locs[loc as usize].line).or_default() += times;
     }
     report

@@ -86,9 +86,7 @@ impl<'a> RunAnswer<'a> {
             unfused: hex_bits(32, u64::from(it.unfused)),
             fused: hex_bits(32, u64::from(it.fused)),
         };
-        // What a launch makes before the first instruction of machine code has no text.
-        let written = report.trace.iter().filter(|step| !step.text.is_empty());
-        let traced = written.map(|step| TracedStep {
+        let traced = report.trace.iter().map(|step| TracedStep {
             line: step.line,
             instruction: &step.text,
             operands: bits(&step.operands),
