@@ -1,13 +1,15 @@
 //! `disasm`: words to text; a listing in another style of scheduling.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use roundonce::kernel::Refusal;
 use roundonce::sass::{self, Cubin, Generation, Layout, ScheduleStyle, modern};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
 use crate::asm::{Arch, Language, OF_LINES, check_listing};
+use crate::modules::refused;
 use crate::options::{self, Given, Kind};
 use crate::{Ended, Failure, Status, files, lines, sass_modern};
 
@@ -203,13 +205,16 @@ fn raw_words(arguments: &Arguments, bytes: &[u8]) -> Result<Vec<u64>, Failure> {
     Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
+/// What is wrong in a listing, and where.
+pub(crate) fn no_listing(file: &Path, text: &str, findings: Vec<roundonce::Finding>) -> Failure {
+    refused(file, text, Refusal::Findings { findings, unsupported: false })
+}
+
 /// A listing, assembled and written in another style.
 fn listing(arguments: &Arguments, text: &str, layout: &Layout) -> Result<String, Failure> {
     check_listing(&arguments.file, text)?;
-    let assembly = sass::asm_file_for(text, arguments.generation()).map_err(|findings| {
-        let first = findings.first().map(ToString::to_string).unwrap_or_default();
-        Failure::Input(format!("{}: {first}", arguments.file.display()))
-    })?;
+    let assembly = sass::asm_file_for(text, arguments.generation())
+        .map_err(|findings| no_listing(&arguments.file, text, findings))?;
     let layout = &Layout { generation: assembly.generation, ..*layout };
     if layout.schedule.is_none() || arguments.no_control {
         return Ok(sass::disasm_words(&assembly.words(), layout));

@@ -8,6 +8,7 @@ use roundonce::sass::{self, Layout};
 use roundonce_vectors::without_mark;
 
 use crate::asm::{no_instruction, refused};
+use crate::disasm::no_listing;
 use crate::{Ended, Failure, Status, files, lines};
 
 /// Stdin to words, a line at a time.
@@ -82,10 +83,7 @@ pub(crate) fn disassemble(file: &Path, bytes: &[u8], target: Target, layout: &La
     let words = match std::str::from_utf8(without_mark(bytes)) {
         Ok(text) => match hex_words(text) {
             Some(words) => words,
-            None => modern::asm_file(text, target).map_err(|findings| {
-                let first = findings.first().map(ToString::to_string).unwrap_or_default();
-                Failure::Input(format!("{}: {first}", file.display()))
-            })?,
+            None => modern::asm_file(text, target).map_err(|findings| no_listing(file, text, findings))?,
         },
         Err(_) => {
             let (words, rest) = bytes.as_chunks::<16>();
