@@ -1,12 +1,23 @@
 //! Modules, checked by the documents' rules.
 
 use pyo3::prelude::*;
+use roundonce::answers::TextLanguage;
 use roundonce::spirv::Environment;
 use roundonce::why::diff::Witnesses;
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding, Places, unmarked};
 use crate::kernel::Content;
+
+/// The language of a module's text: `ptx`, `spvasm` or `sass`.
+#[pyfunction]
+pub(crate) fn language_of(text: &str) -> &'static str {
+    match TextLanguage::of_text(text) {
+        TextLanguage::Ptx => "ptx",
+        TextLanguage::Spirv => "spvasm",
+        TextLanguage::Sass => "sass",
+    }
+}
 
 /// What the documents' rules have against a file.
 #[pyfunction]

@@ -32,7 +32,7 @@ mod _native {
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    use crate::check::check;
+    use crate::check::{check, language_of};
     #[pymodule_export]
     use crate::command;
     #[pymodule_export]

@@ -107,6 +107,20 @@ def test_texts_and_words():
         roundonce.run("nowhere.ptx")
 
 
+def test_the_language_of_a_text(tmp_path):
+    args = [3, 1.0, np.ones(3, np.float32), np.ones(3, np.float32)]
+    source = SAXPY.read_text()
+    for mark in ("\ufeff", "/* made by a tool */ ", "\ufeff// made by a tool\n"):
+        same(roundonce.run(mark + source[source.index(".version"):], 1, 3, args)[3], np.full(3, 2, np.float32))
+    capitals = tmp_path / "saxpy.PTX"
+    capitals.write_text(source)
+    same(roundonce.run(capitals, 1, 3, args)[3], np.full(3, 2, np.float32))
+    # Without `.version` it is PTX all the same, and that is what is missing.
+    for text in (".target sm_80\n.entry k() {\n  ret;\n}\n", ".versoin 8.0\n.target sm_80\n.address_size 64\n"):
+        assert all(finding.code.startswith("PTX") for finding in roundonce.check(text))
+    assert not roundonce.check(".target sm_90\nFFMA R0, R1, R2, R3;\n")
+
+
 def test_what_is_told_of_a_run():
     args = {"out": np.zeros(1, np.float32), "a": "0x3f800001", "b": "0x3f800001", "c": "0xbf800002"}
     ran = roundonce.run(TWO, entry="first", args=args, contract="report", trace=0, profile=True)

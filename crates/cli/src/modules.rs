@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use roundonce::answers::NoAnswer;
+use roundonce::answers::{NoAnswer, TextLanguage};
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 use roundonce::sass;
-use roundonce_vectors::without_mark;
 
 use crate::cuda::CudaSource;
 use crate::launch::{Asked, LaunchArguments, choice};
@@ -28,10 +27,6 @@ pub(crate) enum Language {
     Cubin,
 }
 
-/// The directives that begin a module of PTX.
-static PTX_DIRECTIVES: [&str; 9] =
-    [".version", ".target", ".address_size", ".visible", ".extern", ".weak", ".entry", ".func", ".file"];
-
 impl Language {
     /// By a file's name; of standard input by what it holds.
     pub(crate) fn of(path: &Path) -> Option<Language> {
@@ -51,29 +46,20 @@ impl Language {
         }
     }
 
-    /// By the first bytes, or by the first words that are no comment. What is none of the others is a listing.
+    /// By the first bytes, or by what a text holds.
     pub(crate) fn of_content(bytes: &[u8]) -> Option<Language> {
         match bytes {
             [0x7f, b'E', b'L', b'F', ..] => return Some(Language::Cubin),
             [0x03, 0x02, 0x23, 0x07, ..] | [0x07, 0x23, 0x02, 0x03, ..] => return Some(Language::Spirv),
             _ => {}
         }
-        let text = String::from_utf8_lossy(without_mark(bytes));
-        let mut rest = text.trim_start();
-        while rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with(';') {
-            let (end, length) = if rest.starts_with("/*") { ("*/", 2) } else { ("\n", 1) };
-            rest = rest.find(end).map_or("", |at| &rest[at + length..]).trim_start();
-        }
-        let mut words = rest.split_whitespace();
-        match (words.next().unwrap_or_default(), words.next(), words.next()) {
-            (first, ..) if PTX_DIRECTIVES.contains(&first) => Some(Language::Ptx),
+        let text = String::from_utf8_lossy(bytes);
+        match TextLanguage::of_text(&text) {
+            TextLanguage::Ptx => Some(Language::Ptx),
             // Comments of PTX alone are in any encoding.
             _ if matches!(text, Cow::Owned(_)) => None,
-            (first, ..) if first.starts_with("Op") => Some(Language::SpirvText),
-            (first, Some("="), Some(opcode)) if first.starts_with('%') && opcode.starts_with("Op") => {
-                Some(Language::SpirvText)
-            }
-            _ => Some(Language::Sass),
+            TextLanguage::Spirv => Some(Language::SpirvText),
+            TextLanguage::Sass => Some(Language::Sass),
         }
     }
 

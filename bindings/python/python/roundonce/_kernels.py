@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
@@ -28,11 +27,9 @@ def _module(kernel: Module) -> Tuple[str, str, Union[str, bytes]]:
     if isinstance(kernel, (bytes, bytearray, memoryview)):
         return "module", "spv", bytes(kernel)
     if isinstance(kernel, str) and "\n" in kernel:
-        if re.search(r"^\s*\.version\b", kernel, re.MULTILINE):
-            return "module", "ptx", kernel
-        return "module", "spvasm" if re.search(r"^\s*OpCapability\b", kernel, re.MULTILINE) else "sass", kernel
+        return "module", _native.language_of(kernel), kernel
     path = pathlib.Path(os.fspath(kernel))
-    language = _LANGUAGES.get(path.suffix)
+    language = _LANGUAGES.get(path.suffix.lower())
     if language is None:
         raise ValueError(f"{os.fspath(kernel) or 'an empty text'}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
     content = path.read_bytes()

@@ -209,7 +209,50 @@ pub struct CheckOptions {
     pub environment: Environment,
 }
 
+/// Whether a word is an opcode of SPIR-V.
+fn is_spirv(word: &str) -> bool {
+    word.strip_prefix("Op").is_some_and(|name| name.starts_with(|first: char| first.is_ascii_uppercase()))
+}
+
+/// The directives that modules of PTX alone have.
+const OF_PTX: [&str; 6] = [".version", ".address_size", ".visible", ".extern", ".entry", ".func"];
+/// Those that disassemblers begin listings with.
+const OF_LISTINGS: [&str; 3] = [".headerflags", ".elftype", ".section"];
+
 impl TextLanguage {
+    /// By what a text holds: the first line that only one language has. What has none is a listing.
+    ///
+    /// ```
+    /// use roundonce::answers::TextLanguage;
+    /// let of = TextLanguage::of_text;
+    /// assert_eq!(of("/* by hand */ .version 7.0\n.target sm_80"), TextLanguage::Ptx);
+    /// assert_eq!(of(".target sm_80\n.entry k() { ret; }"), TextLanguage::Ptx);
+    /// assert_eq!(of(".target sm_80\nFFMA R0, R1, R2, R3;"), TextLanguage::Sass);
+    /// assert_eq!(of("; SPIR-V\nOpCapability Shader"), TextLanguage::Spirv);
+    /// ```
+    pub fn of_text(text: &str) -> TextLanguage {
+        let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+        while !rest.is_empty() {
+            let line = rest.lines().next().unwrap_or_default();
+            let mut words = line.split_whitespace();
+            let comment_ends = if line.starts_with("/*") { rest[2..].find("*/").map(|at| at + 4) } else { None };
+            let end = match (comment_ends, words.next().unwrap_or_default()) {
+                (Some(end), _) => end,
+                (None, first) if OF_PTX.contains(&first) => return TextLanguage::Ptx,
+                (None, first) if OF_LISTINGS.contains(&first) => return TextLanguage::Sass,
+                (None, first) if is_spirv(first) => return TextLanguage::Spirv,
+                (None, first)
+                    if first.starts_with('%') && words.next() == Some("=") && words.next().is_some_and(is_spirv) =>
+                {
+                    return TextLanguage::Spirv;
+                }
+                _ => line.len(),
+            };
+            rest = rest[end..].trim_start();
+        }
+        TextLanguage::Sass
+    }
+
     /// By a file name's extension, in capitals or not.
     pub fn of_extension(extension: &str) -> Option<TextLanguage> {
         match extension.to_ascii_lowercase().as_str() {
