@@ -40,7 +40,18 @@ type Drawn<T = ()> = Result<T, Box<dyn std::error::Error>>;
 pub fn svg(comparisons: &[Comparison]) -> Result<String, String> {
     let mut svg = String::new();
     draw(&mut svg, comparisons).map_err(|error| error.to_string())?;
-    Ok(svg)
+    Ok(well_formed(svg))
+}
+
+/// The picture with U+2400 and the like for the control characters of a title, which XML has not in any form.
+fn well_formed(svg: String) -> String {
+    let picture = |character: char| match character {
+        '\t' | '\n' | '\r' => character,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    };
+    svg.chars().map(picture).collect()
 }
 
 fn draw(svg: &mut String, comparisons: &[Comparison]) -> Drawn {

@@ -1,6 +1,6 @@
 //! The share of elements that something holds for, by two whole numbers of each element.
 
-use super::{Drawn, HEIGHT, KEY, MARK, WIDTH, chart, legend, named};
+use super::{Drawn, HEIGHT, KEY, MARK, WIDTH, chart, legend, named, well_formed};
 use plotters::prelude::*;
 
 /// The elements with the same two numbers.
@@ -52,7 +52,7 @@ pub fn shares_svg(shares: &Shares) -> Result<String, String> {
     }
     let mut svg = String::new();
     draw(&mut svg, shares, x, y).map_err(|error| error.to_string())?;
-    Ok(svg)
+    Ok(well_formed(svg))
 }
 
 fn draw(svg: &mut String, shares: &Shares, x: (i32, i32), y: (i32, i32)) -> Drawn {
@@ -84,6 +84,17 @@ mod tests {
         let cells = cells.iter().map(|&(at, elements, holding)| ShareCell { at, elements, holding }).collect();
         shares_svg(&Shares { title: "shares".to_owned(), axes: ["x", "y", "%"].map(str::to_owned), cells })
     }
+    /// XML has no control characters, not even escaped.
+    #[test]
+    fn control_characters() {
+        let cells = vec![ShareCell { at: [0, 0], elements: 1, holding: 1 }];
+        let title = "a\0\u{1}\u{1b}\u{fffe}\u{ffff}".to_owned();
+        let svg = shares_svg(&Shares { title, axes: ["x\u{7}", "y", "%"].map(str::to_owned), cells }).unwrap();
+        assert!(svg.contains("a\u{2400}\u{2401}\u{241b}\u{fffd}\u{fffd}") && svg.contains("x\u{2407}"), "{svg}");
+        let is_legal = |character: char| !character.is_control() || matches!(character, '\t' | '\n' | '\r');
+        assert!(svg.chars().all(is_legal));
+    }
+
     /// The opacities of the cells, which come before those of the legend.
     fn opacities(svg: &str, count: usize) -> Vec<String> {
         let places = svg.match_indices("<rect x=");
