@@ -58,7 +58,7 @@ impl DirectedGenerator {
     /// The `index`th directed triple.
     pub(crate) fn directed(&mut self, index: u64) -> [u64; 3] {
         let class = match self.oob_nan {
-            Some(_) if index % OUT_OF_BOUNDS_EVERY == 0 => DirectedGenerator::out_of_bounds,
+            Some(_) if index.is_multiple_of(OUT_OF_BOUNDS_EVERY) => DirectedGenerator::out_of_bounds,
             _ => CLASSES[(index % CLASSES.len() as u64) as usize],
         };
         let triple = (0..8).find_map(|_| class(self)).unwrap_or_else(|| self.bits());
