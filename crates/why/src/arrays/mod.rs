@@ -273,7 +273,7 @@ impl Question {
     fn steps<'a>(&'a self, seen: Format, options: Options, profile: &'a Profile) -> Steps<'a> {
         if let Some(reduction) = &self.reduction {
             let all = Sums::of(self, reduction, seen, profile);
-            let (ends, untried) = (vec![all.in_order(), all.len()], all.untried());
+            let (ends, untried) = (vec![all.in_order(), all.len()], Vec::new());
             let (causes, approximable) = (all.len(), Vec::new());
             return Steps { causes, candidates: Candidates::Sums(all), ends, approximable, untried };
         }

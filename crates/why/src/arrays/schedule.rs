@@ -135,7 +135,7 @@ pub(crate) fn rows() -> Vec<Row> {
     row(
         Schedule::Halves { most: 128, multiple: 8, each: Box::new(numpy) },
         "as NumPy's add.reduce (eight partial sums, blocks of 128)",
-        "np.sum and np.mean over terms beside each other (NumPy, numpy/_core/src/umath/loops_utils.h.src)",
+        "np.sum and np.mean over terms beside each other in memory (NumPy, numpy/_core/src/umath/loops_utils.h.src)",
     );
     // A vector of so many lanes, so many vectors at a time.
     for lanes in [4, 8, 16] {

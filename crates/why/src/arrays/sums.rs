@@ -232,7 +232,7 @@ fn is_far_from_subnormal(question: &Question, reduction: &Reduction) -> bool {
 impl<'a> Sums<'a> {
     /// For what was seen in a format.
     pub(super) fn of(question: &'a Question, reduction: &'a Reduction, seen: Format, profile: &'a Profile) -> Sums<'a> {
-        let mut rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || takes_numpy(reduction)).collect();
+        let mut rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || is_sum(reduction)).collect();
         rows.extend(tensor_rows(&units(question, reduction), question.addend().is_some()));
         let same_as = representatives(&rows, reduction.length);
         let settings = settings(question, reduction, seen);
@@ -306,14 +306,6 @@ impl<'a> Sums<'a> {
     pub(super) fn by(&self, evaluation: usize) -> Option<&str> {
         let row = &self.rows[self.evaluations[evaluation].row];
         row.name.as_ref().map(|_| row.by.as_str())
-    }
-
-    /// What was left out, in sentences.
-    pub(super) fn untried(&self) -> Vec<String> {
-        let is_sum = matches!(self.reduction.word, Word::Sum | Word::Mean);
-        let text =
-            "NumPy's own order was not tried: over an axis that is not the last, NumPy adds row after row, in order";
-        (is_sum && !takes_numpy(self.reduction)).then(|| text.to_owned()).into_iter().collect()
     }
 
     /// The evaluation that stands for all that compute the same.
@@ -514,9 +506,10 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// Whether NumPy's order is meant for the terms: a sum of terms that stand beside each other.
-fn takes_numpy(reduction: &Reduction) -> bool {
-    matches!(reduction.word, Word::Sum | Word::Mean) && reduction.operands[0].step == 1
+/// Whether it is no product: NumPy's order is meant for sums alone, over any axis, because which terms stand beside each other in
+/// memory is not known here. An array in Fortran order and the transpose of another one have those of the first axis there.
+const fn is_sum(reduction: &Reduction) -> bool {
+    matches!(reduction.word, Word::Sum | Word::Mean)
 }
 
 fn converted(from: Format, to: Format, bits: u64) -> u64 {
