@@ -17,9 +17,9 @@ use roundonce_arith::{
 };
 use roundonce_ir::{Kernel, Op};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_whole};
-use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal, matrix_gates};
+use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal, UnitRow, matrix_gates};
 pub use roundonce_why::diff::DotOperands;
-use roundonce_why::diff::{DotComparison, compare_dots};
+use roundonce_why::diff::{DotComparison, DotEvidence, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
 use roundonce_why_kernel::Machine;
 
@@ -93,28 +93,49 @@ pub fn readings(profile: Profile) -> [(&'static str, Profile); 5] {
     ]
 }
 
-/// The machines whose matrix multiply-adds give other bits than a program's own, those that agree together, for
-/// [`why` of kernels](roundonce_why_kernel::Freedom). A machine that lacks one of the program's instructions is none of them.
-pub fn other_machines(kernel: &Kernel, profile: &Profile) -> Vec<Machine> {
+/// The same with the readings of what is open that fit what is known.
+fn with_known_readings(profile: &Profile) -> Profile {
+    let Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, .. } = Profile::NVIDIA;
+    Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, ..*profile }
+}
+
+/// The machine on which a kernel multiplies matrices, where nothing public says how: it is presumed to be as its family.
+pub fn presumed_machine(kernel: &Kernel, target: Option<SmTarget>, profile: &Profile) -> Option<String> {
+    let target = target?;
+    let instructions = multiplied(kernel).into_keys().filter_map(|name| MatrixInstruction::parse(name).ok());
+    let mut rows = instructions.filter_map(|instruction| instruction.row(target, profile).ok());
+    rows.any(|row| row.evidence == Evidence::Presumed).then(|| target.to_string())
+}
+
+/// The matrix multiply-adds of a kernel and what each computes.
+fn multiplied(kernel: &Kernel) -> BTreeMap<&str, Dot> {
     let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
-    let own: BTreeMap<&str, Dot> = ops
-        .filter_map(|op| match op {
-            Op::MultiplyMatrices { multiply, .. } => Some((multiply.name.as_str(), multiply.dot)),
-            _ => None,
-        })
-        .collect();
+    ops.filter_map(|op| match op {
+        Op::MultiplyMatrices { multiply, .. } => Some((multiply.name.as_str(), multiply.dot)),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The machines whose matrix multiply-adds give other bits than a program's own, those that agree together, for
+/// [`why` of kernels](roundonce_why_kernel::Freedom). A machine that lacks one of the program's instructions is none of them;
+/// one that is presumed to be as its family has a `?`.
+pub fn other_machines(kernel: &Kernel, profile: &Profile) -> Vec<Machine> {
+    let own = multiplied(kernel);
     let instructions: Option<Vec<MatrixInstruction>> =
         own.keys().map(|name| MatrixInstruction::parse(name).ok()).collect();
     let Some([first, others @ ..]) = instructions.as_deref() else { return Vec::new() };
     let mut machines: Vec<Machine> = Vec::new();
     for target in first.targets() {
         let all = [first].into_iter().chain(others);
-        let dots = all.map(|instruction| Some(instruction.row(target.into(), profile).ok()?.dot));
-        let Some(dots) = dots.collect::<Option<Vec<Dot>>>() else { continue };
+        let rows = all.map(|instruction| instruction.row(target.into(), profile).ok());
+        let Some(rows) = rows.collect::<Option<Vec<MatrixRow>>>() else { continue };
+        let dots: Vec<Dot> = rows.iter().map(|row| row.dot).collect();
         if own.values().eq(&dots) {
             continue;
         }
-        let name = SmTarget::from(target).to_string();
+        let is_presumed = rows.iter().any(|row| row.evidence == Evidence::Presumed);
+        let name = format!("{}{}", SmTarget::from(target), if is_presumed { "?" } else { "" });
         let dots = own.keys().map(|name| (*name).to_owned()).zip(dots).collect();
         match machines.iter_mut().find(|machine| machine.dots == dots) {
             Some(machine) => machine.name = format!("{}, {name}", machine.name),
@@ -329,8 +350,7 @@ impl Matrix {
     /// How the result for these operands is known. Less is known of NaNs and infinities, and of a result that another
     /// reading of what is open would change, than of the row: these were measured on sm_90 alone.
     pub fn evidence(&self, profile: &Profile, operands: &DotOperands) -> Evidence {
-        let Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, .. } = Profile::NVIDIA;
-        let known = Profile { dot_zero, dot_zero_sign, dot_addend, turing_block, ..*profile };
+        let known = with_known_readings(profile);
         let result = self.eval(profile, operands);
         let as_known = self.instruction.row(self.target, &known).map(|row| Matrix { row, ..*self });
         if !as_known.is_ok_and(|matrix| matrix.eval(&known, operands) == result) {
@@ -360,7 +380,27 @@ impl Matrix {
             }
         }
         let compared = compare_dots(spelling, machines, [&self.row.dot, &other.row.dot], profile, tries);
-        DotComparison { presumed, ..compared }
+        let evidence = [self, other].map(|matrix| {
+            let evidence = matrix.evidence_of_steps(profile);
+            DotEvidence {
+                machine: matrix.target.to_string(),
+                evidence: evidence.name(),
+                source: matrix.source(evidence),
+            }
+        });
+        DotComparison { presumed, evidence: evidence.into(), ..compared }
+    }
+
+    /// How the steps are known, whatever the operands are.
+    fn evidence_of_steps(&self, profile: &Profile) -> Evidence {
+        let as_known = self.instruction.row(self.target, &with_known_readings(profile));
+        if as_known.is_ok_and(|row| row.dot == self.row.dot) { self.row.evidence } else { Evidence::Chosen }
+    }
+
+    /// Where what is known is known from.
+    fn source(&self, evidence: Evidence) -> String {
+        let UnitRow { source, evidence: of_row, .. } = self.row.unit;
+        if evidence == *of_row { (*source).to_owned() } else { format!("of its row: {source}") }
     }
 
     /// The steps, and what the other targets that have the instruction give.
@@ -377,11 +417,7 @@ impl Matrix {
             target: self.target.to_string(),
             unit: unit.sass,
             evidence: evidence.name(),
-            source: if evidence == unit.evidence {
-                unit.source.to_owned()
-            } else {
-                format!("of its row: {}", unit.source)
-            },
+            source: self.source(evidence),
         };
         explain_dot(spelling, place, dot, profile, operands, others)
     }

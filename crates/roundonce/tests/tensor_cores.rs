@@ -1,8 +1,11 @@
 //! docs/tensor-cores.md has the rows of matrix multiply-add and what two machines' differ in.
 //! `ROUNDONCE_BLESS=1 cargo test --release -p roundonce --test tensor_cores` writes both tables.
 
+use roundonce::isa::grouped;
+use roundonce::kernel::{Choice, Ready, Source};
 use roundonce::matrix::{self, Matrix};
 use roundonce::ptx::matrix::{ROWS, UnitRow};
+use roundonce::why::diff::DotFrequency;
 use roundonce::{Profile, Target};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tensor-cores.md");
@@ -60,6 +63,15 @@ fn machines(spelling: &str) -> Vec<(Vec<u32>, Matrix)> {
     all
 }
 
+/// How many differ; where the share would be rounded to nothing, the number.
+fn share(frequency: &DotFrequency) -> String {
+    let &DotFrequency { differing, inputs, .. } = frequency;
+    match format!("{:.1} %", differing as f64 / inputs as f64 * 100.0).as_str() {
+        "0.0 %" => format!("{differing} of {}", grouped(inputs)),
+        share => share.to_owned(),
+    }
+}
+
 fn pairs() -> String {
     let mut lines = vec![
         "| instruction | sm_ | sm_ | differ | the smallest input found | on the first | on the second |".to_owned(),
@@ -69,13 +81,10 @@ fn pairs() -> String {
         let machines = machines(spelling);
         for (index, (ours, one)) in machines.iter().enumerate() {
             for (theirs, other) in &machines[index + 1..] {
-                let found = one.compare(other, spelling, &Profile::NVIDIA, 10_000);
-                let often: Vec<String> = found
-                    .frequencies
-                    .iter()
-                    .take(2)
-                    .map(|frequency| format!("{:.1} %", frequency.differing as f64 / frequency.inputs as f64 * 100.0))
-                    .collect();
+                let compared = |tries| one.compare(other, spelling, &Profile::NVIDIA, tries);
+                // Where they seldom differ, as many as the command takes.
+                let found = Some(compared(10_000)).filter(|found| found.differs()).unwrap_or_else(|| compared(100_000));
+                let often: Vec<String> = found.frequencies.iter().take(2).map(share).collect();
                 let [ours, theirs] = [ours, theirs].map(|numbers| names(numbers));
                 let none = || ("none was found".to_owned(), [String::new(), String::new()]);
                 let shown = found.witness.map_or_else(none, |witness| (witness.terms.join(" + "), witness.results));
@@ -109,4 +118,15 @@ fn the_page_has_the_tables() {
         std::fs::read_to_string(PAGE).unwrap() == page,
         "docs/tensor-cores.md: run this test with ROUNDONCE_BLESS=1"
     );
+}
+
+#[test]
+fn machines_presumed_to_be_as_their_family_have_a_mark() {
+    let text = include_str!("../../../tests/cli/run.in/matrix.ptx");
+    let ready = Ready::read(Source::Ptx(text), &Choice::default()).unwrap();
+    let machines = matrix::other_machines(ready.kernel(), &Profile::NVIDIA);
+    let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
+    assert!(names.iter().any(|name| name.contains("sm_100, sm_103?")), "{names:?}");
+    let presumed = |number: u32| matrix::presumed_machine(ready.kernel(), Some(number.into()), &Profile::NVIDIA);
+    assert_eq!((presumed(100), presumed(103)), (None, Some("sm_103".to_owned())));
 }

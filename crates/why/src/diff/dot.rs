@@ -6,7 +6,7 @@ use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::random;
-use crate::text::{Line, Role};
+use crate::text::{COLUMNS, Line, Role, wrap};
 
 /// The operands of one element: a row of a, a column of b, c, and the scales.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +31,8 @@ pub struct DotComparison {
     /// Of these, those of which nothing public says what they compute: they are presumed to be as their family.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub presumed: Vec<String>,
+    /// How each of the two operations is known: the verdict is no surer.
+    pub evidence: Vec<DotEvidence>,
     /// Whether both are the same operation, so that no input tells them apart.
     pub same: bool,
     /// An input on which they differ, if one was found.
@@ -38,6 +40,17 @@ pub struct DotComparison {
     pub witness: Option<DotWitness>,
     /// How often they differ on each kind of data.
     pub frequencies: Vec<DotFrequency>,
+}
+
+/// How it is known what a machine computes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DotEvidence {
+    /// The machine.
+    pub machine: String,
+    /// `hardware`, `assembler`, `model`, `presumed` or `chosen`.
+    pub evidence: &'static str,
+    /// Where it is known from.
+    pub source: String,
 }
 
 /// An input on which two machines differ.
@@ -224,8 +237,8 @@ pub fn compare_dots(
         }
     }
     let witness = smallest.map(|input| witness(&pair, &input));
-    let (instruction, same, presumed) = (instruction.to_owned(), dots[0] == dots[1], Vec::new());
-    DotComparison { instruction, machines, presumed, same, witness, frequencies }
+    let (instruction, same) = (instruction.to_owned(), dots[0] == dots[1]);
+    DotComparison { instruction, machines, presumed: Vec::new(), evidence: Vec::new(), same, witness, frequencies }
 }
 
 fn witness(pair: &Pair<'_>, input: &DotOperands) -> DotWitness {
@@ -264,8 +277,12 @@ impl DotComparison {
 
     /// The comparison for a reader.
     pub fn lines(&self) -> Vec<Line> {
+        let evidence = self.evidence.iter().flat_map(|DotEvidence { machine, evidence, source }| {
+            wrap(Role::Faint, &format!("{machine}: {evidence}; {source}"), 2, COLUMNS)
+        });
         let presumed = self.presumed.iter().map(|machine| format!("  {machine} is presumed to be as its family"));
-        self.verdict().into_iter().chain(presumed.map(|text| Line::of(Role::Faint, text))).collect()
+        let presumed = presumed.map(|text| Line::of(Role::Faint, text));
+        self.verdict().into_iter().chain(evidence).chain(presumed).collect()
     }
 
     fn verdict(&self) -> Vec<Line> {
@@ -292,8 +309,8 @@ impl DotComparison {
         lines.push(Line::of(Role::Faint, format!("  operands: {}", witness.operands.join(" "))));
         for DotFrequency { data, differing, inputs } in &self.frequencies {
             let percent = *differing as f64 / *inputs as f64 * 100.0;
-            let text = format!("  {percent:>5.1} % of {} dot products differ: {data}", grouped(*inputs));
-            lines.push(Line::plain(text));
+            let (differing, inputs) = (grouped(*differing), grouped(*inputs));
+            lines.push(Line::plain(format!("  {percent:>5.1} % differ, {differing} of {inputs} dot products: {data}")));
         }
         lines
     }

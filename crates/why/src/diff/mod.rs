@@ -21,7 +21,7 @@ use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::{Serialize, Serializer};
 
-pub use dot::{DotComparison, DotFrequency, DotOperands, DotWitness, compare_dots};
+pub use dot::{DotComparison, DotEvidence, DotFrequency, DotOperands, DotWitness, compare_dots};
 pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
