@@ -4,14 +4,13 @@ use std::path::Path;
 
 use roundonce::arith::Format as Lane;
 use roundonce::exec::Options;
-use roundonce::ir::{Given, Param, equal};
 use roundonce::isa::counted;
 use roundonce::why_kernel::{
-    Baseline, BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels,
+    self, Baseline, BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, Side, compare_kernels,
 };
 
 use crate::launch::{Asked, LaunchArguments, Prepared};
-use crate::modules::{Language, ready};
+use crate::modules::{Language, presumed_machine, ready};
 use crate::output::{self, Format};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
@@ -45,6 +44,8 @@ pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&
     let pair = KernelPair {
         launches: kernels.each_ref().map(|kernel| kernel.launch(arguments.options())),
         kernels: kernels.each_ref().map(Prepared::kernel),
+        undetermined: kernels.each_ref().map(|kernel| kernel.undetermined.as_slice()),
+        presumed: kernels.each_ref().map(|kernel| kernel.presumed.as_deref()),
         buffers: shared(&kernels)?,
     };
     let progress = Progress::open("kernels run");
@@ -79,14 +80,18 @@ fn proved(
     arguments: &LaunchArguments,
 ) -> Result<Option<KernelComparison>, Failure> {
     let ready = [ready(files[0], first, arguments)?.0, ready(files[1], second, arguments)?.0];
-    let [one, other] = &ready;
     let choice = arguments.choice()?;
-    let alike = |param: &Param| (param.offset, param.size, param.passing);
-    let given: Vec<Given> = (0..other.kernel().params.len()).map(Given::Param).collect();
-    let is_proved = choice.apply(one.profile) == choice.apply(other.profile)
-        && one.kernel().params.iter().map(alike).eq(other.kernel().params.iter().map(alike))
-        && equal((&one.program, one.kernel()), (&other.program, other.kernel()), &given).is_ok();
-    Ok(is_proved.then(KernelComparison::proved))
+    let profiles = ready.each_ref().map(|ready| choice.apply(ready.profile));
+    let machines = [first, second].map(|asked| asked.machine);
+    let presumed = [0, 1].map(|at| presumed_machine(&ready[at], machines[at]));
+    let sides = [0, 1].map(|at| Side {
+        program: &ready[at].program,
+        kernel: ready[at].kernel(),
+        profile: &profiles[at],
+        undetermined: &ready[at].undetermined,
+        presumed: presumed[at].as_deref(),
+    });
+    Ok(why_kernel::proved(&sides))
 }
 
 /// A kernel's run against an earlier one.

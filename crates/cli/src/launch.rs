@@ -22,7 +22,7 @@ use roundonce::{Profile, ProfileChoice, elements};
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::images::{self, ImageArguments};
-use crate::modules::{Language, ready};
+use crate::modules::{Language, presumed_machine, ready};
 use crate::{Failure, files, memory, output, threads};
 
 pub(crate) use listing::listing;
@@ -242,6 +242,8 @@ pub(crate) struct Prepared {
     pub(crate) profile: Profile,
     /// What the module leaves open of the bits, and what was picked.
     pub(crate) undetermined: Vec<String>,
+    /// The machine whose matrix multiply-adds it has, if these are presumed to be as its family's.
+    pub(crate) presumed: Option<String>,
     grid: [u32; 3],
     block: [u32; 3],
     args: Vec<Arg>,
@@ -266,6 +268,7 @@ impl Prepared {
                 language: Language::Sass,
                 profile: arguments.profile()?,
                 undetermined: Vec::new(),
+                presumed: None,
                 grid: lanes.grid,
                 block: lanes.block,
                 arrays: lanes.args.iter().map(|_| None).collect(),
@@ -286,6 +289,7 @@ impl Prepared {
             language,
             profile: arguments.choice()?.apply(ready.profile),
             undetermined: ready.undetermined.clone(),
+            presumed: presumed_machine(&ready, asked.machine),
             grid: arguments.grid,
             block: arguments.block.or(ready.kernel().required_block).unwrap_or([1; 3]),
             args,

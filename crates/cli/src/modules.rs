@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use roundonce::answers::{NoAnswer, TextLanguage};
+use roundonce::isa::SmTarget;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
-use roundonce::sass;
+use roundonce::{matrix, sass};
 
 use crate::cuda::CudaSource;
 use crate::launch::{Asked, LaunchArguments, choice};
@@ -83,6 +84,12 @@ pub(crate) fn ready(path: &Path, asked: Asked<'_>, arguments: &LaunchArguments) 
     let each = Ready::read_each(Source::Ptx(&text), &every).map_err(|refusal| refused(path, &text, refusal))?;
     let ready = source.choose(each, asked.entry)?.map_err(|refusal| refused(path, &text, refusal))?;
     Ok((ready, text))
+}
+
+/// The machine of a kernel's matrix multiply-adds, the one that is asked for or the module's, if they are presumed to be as its
+/// family's.
+pub(crate) fn presumed_machine(ready: &Ready, asked: Option<SmTarget>) -> Option<String> {
+    matrix::presumed_machine(ready.kernel(), asked.or(ready.target), &ready.profile)
 }
 
 /// A kernel's name, and the kernel, or why it cannot be run.

@@ -486,7 +486,17 @@ impl Kernel {
     pub fn unordered_sums(&self) -> Vec<u32> {
         let instructions = self.blocks.iter().flat_map(|block| &block.instructions);
         let sums = instructions.filter(|instruction| instruction.op.is_unordered_sum());
-        let lines: BTreeSet<u32> = sums.map(|sum| self.source_locs[sum.loc as usize].line).collect();
+        self.lines(sums)
+    }
+    /// The places of the sums into which the assembler may fuse a product, where it unrolls a loop among them, in order.
+    pub fn contractible_lines(&self) -> Vec<u32> {
+        let as_written = candidates(self);
+        let unrolled = unrolled_candidates(self, &as_written);
+        let fused = as_written.into_iter().filter(|candidate| candidate.fuses).chain(unrolled);
+        self.lines(fused.map(|Candidate { sum, .. }| &self.blocks[sum.block].instructions[sum.index]))
+    }
+    fn lines<'a>(&self, instructions: impl Iterator<Item = &'a Instruction>) -> Vec<u32> {
+        let lines: BTreeSet<u32> = instructions.map(|it| self.source_locs[it.loc as usize].line).collect();
         lines.into_iter().collect()
     }
     /// A new register.

@@ -1,12 +1,12 @@
 //! Two kernels: the same program, or what they make of the same data.
 
-use roundonce_arith::Format;
+use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Computed, Contract, Launch, Report, RunError, TraceLine};
 use roundonce_ir::{Given, Kernel, Op, Param, Program, equal};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::doubts::Doubts;
+use crate::doubts::{Doubts, assumed, place_names};
 use crate::first_difference::{FirstDifference, computation, has_operation, last_writer, trace};
 use crate::search::run;
 use roundonce_why::COLUMNS;
@@ -24,6 +24,10 @@ pub struct KernelPair<'a> {
     pub launches: [Launch<'a>; 2],
     /// The kernels, each of its launch's program.
     pub kernels: [&'a Kernel; 2],
+    /// What each module leaves open of the bits, and what was assumed.
+    pub undetermined: [&'a [String]; 2],
+    /// The machine of each whose matrix multiply-adds are presumed to be as its family's.
+    pub presumed: [Option<&'a str>; 2],
     /// The buffers that are compared.
     pub buffers: Vec<SharedBuffer>,
 }
@@ -53,16 +57,50 @@ pub struct KernelComparison {
     pub elements: usize,
     /// The buffers that differ.
     pub buffers: Vec<BufferDifferences>,
-    /// What the results of each here may not have of a GPU's; of no run none.
+    /// What a GPU may have otherwise of each, whatever was found.
     #[serde(skip_serializing_if = "are_empty")]
-    pub doubts: [Doubts; 2],
+    pub doubts: [OpenBits; 2],
     /// The first instruction of each that the other does not carry out alike, of the thread that wrote the first element that differs.
     #[serde(rename = "parting", skip_serializing_if = "Option::is_none")]
     pub first_difference: Option<FirstDifference>,
 }
 
-fn are_empty(doubts: &[Doubts; 2]) -> bool {
-    doubts.iter().all(Doubts::is_empty)
+fn are_empty(doubts: &[OpenBits; 2]) -> bool {
+    doubts.iter().all(|open| open.notes().is_empty())
+}
+
+/// What of a kernel's bits is not fixed by its text.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct OpenBits {
+    /// What is said of a run too.
+    #[serde(flatten)]
+    pub doubts: Doubts,
+    /// Lines of sums into which the assembler may fuse a product; none where the two are the same program, of which it makes the
+    /// same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contractible: Vec<u32>,
+    /// What the module leaves open, and what was assumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undetermined: Vec<String>,
+    /// The machine whose matrix multiply-adds are presumed to be as its family's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presumed: Option<String>,
+}
+
+impl OpenBits {
+    /// A note for each.
+    pub fn notes(&self) -> Vec<String> {
+        let assumed = assumed(&self.undetermined);
+        let contractible = place_names(self.doubts.addresses, &self.contractible).map(|places| {
+            format!(
+                "not determined: whether a product is fused into the sum, {places} (rounded apart here; the assembler may fuse them)"
+            )
+        });
+        let presumed = self.presumed.as_ref().map(|machine| {
+            format!("{machine} is presumed to multiply matrices as its family: nothing public of this target was found")
+        });
+        assumed.into_iter().chain(contractible).chain(presumed).chain(self.doubts.notes()).collect()
+    }
 }
 
 /// Whether two kernels give the same results.
@@ -100,8 +138,15 @@ pub fn compare_kernels(
 ) -> Result<KernelComparison, (usize, RunError)> {
     let [one, other] = &pair.launches;
     let same_launch = (one.grid, one.block, one.dynamic_shared) == (other.grid, other.block, other.dynamic_shared);
-    if same_launch && one.args == other.args && (pair.is_same_program() || pair.is_proved()) {
-        return Ok(KernelComparison::proved());
+    let sides = pair.sides();
+    let contract = pair.launches.each_ref().map(|launch| launch.options.contract);
+    // Contraction rewrites a kernel when it is launched.
+    let is_as_written = contract == [Contract::None; 2];
+    if same_launch && one.args == other.args {
+        let proved = if is_as_written { proved(&sides) } else { is_same_program(&sides).then(|| of_proof(&sides)) };
+        if let Some(comparison) = proved {
+            return Ok(comparison);
+        }
     }
     let mut report = |at: usize| {
         let launch = &pair.launches[at];
@@ -126,31 +171,84 @@ pub fn compare_kernels(
             .into_iter()
             .map(|(buffer, differences)| BufferDifferences { name: buffer.name.clone(), differences })
             .collect(),
-        doubts: [0, 1].map(|at| Doubts::of(&reports[at], pair.kernels[at])),
+        doubts: open_bits(&sides, |at| Doubts::of(&reports[at], pair.kernels[at]), is_as_written),
         first_difference,
     })
 }
 
-impl KernelPair<'_> {
-    fn is_same_program(&self) -> bool {
-        let [one, other] = self.launches.each_ref().map(|launch| launch.program);
-        let globals = |program: &Program| (program.variables.clone(), program.address_bits);
-        let profiles = self.launches.each_ref().map(|launch| launch.options.profile);
-        profiles[0] == profiles[1]
-            && globals(one) == globals(other)
-            && normal(self.kernels[0]) == normal(self.kernels[1])
-    }
+/// One of two kernels that are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// Its program.
+    pub program: &'a Program,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// The machine.
+    pub profile: &'a Profile,
+    /// What its module leaves open of the bits, and what was assumed.
+    pub undetermined: &'a [String],
+    /// The machine whose matrix multiply-adds it has, if these are presumed to be as its family's.
+    pub presumed: Option<&'a str>,
+}
 
-    /// Whether all that they do is proved to be equal. Contraction rewrites a kernel when it is launched.
-    fn is_proved(&self) -> bool {
-        let [one, other] = &self.launches;
-        let [first, second] = self.kernels;
-        let alike = |param: &Param| (param.offset, param.size, param.passing);
-        let given: Vec<Given> = (0..second.params.len()).map(Given::Param).collect();
-        one.options.profile == other.options.profile
-            && [one, other].iter().all(|launch| launch.options.contract == Contract::None)
-            && first.params.iter().map(alike).eq(second.params.iter().map(alike))
-            && equal((one.program, first), (other.program, second), &given).is_ok()
+/// The comparison of two kernels that are proved to be equal for all data; `None` of others.
+pub fn proved(sides: &[Side<'_>; 2]) -> Option<KernelComparison> {
+    (is_same_program(sides) || is_proved(sides)).then(|| of_proof(sides))
+}
+
+/// Of kernels that are proved to be equal as they are written.
+fn of_proof(sides: &[Side<'_>; 2]) -> KernelComparison {
+    KernelComparison {
+        equality: Equality::Proved,
+        elements: 0,
+        buffers: Vec::new(),
+        doubts: open_bits(sides, |at| Doubts::of_text(sides[at].kernel), true),
+        first_difference: None,
+    }
+}
+
+fn open_bits(sides: &[Side<'_>; 2], doubts: impl Fn(usize) -> Doubts, is_as_written: bool) -> [OpenBits; 2] {
+    let is_open = is_as_written && !is_same_program(sides);
+    [0, 1].map(|at| {
+        let Side { kernel, undetermined, presumed, .. } = sides[at];
+        // What a module of SPIR-V leaves open of contraction stands among its assumptions.
+        let contractible = if is_open && undetermined.is_empty() { kernel.contractible_lines() } else { Vec::new() };
+        OpenBits {
+            doubts: doubts(at),
+            contractible,
+            undetermined: undetermined.to_vec(),
+            presumed: presumed.map(str::to_owned),
+        }
+    })
+}
+
+fn is_same_program(sides: &[Side<'_>; 2]) -> bool {
+    let [one, other] = sides;
+    let globals = |program: &Program| (program.variables.clone(), program.address_bits);
+    one.profile == other.profile
+        && globals(one.program) == globals(other.program)
+        && normal(one.kernel) == normal(other.kernel)
+}
+
+/// Whether all that they do is proved to be equal.
+fn is_proved(sides: &[Side<'_>; 2]) -> bool {
+    let [one, other] = sides;
+    let alike = |param: &Param| (param.offset, param.size, param.passing);
+    let given: Vec<Given> = (0..other.kernel.params.len()).map(Given::Param).collect();
+    one.profile == other.profile
+        && one.kernel.params.iter().map(alike).eq(other.kernel.params.iter().map(alike))
+        && equal((one.program, one.kernel), (other.program, other.kernel), &given).is_ok()
+}
+
+impl KernelPair<'_> {
+    fn sides(&self) -> [Side<'_>; 2] {
+        [0, 1].map(|at| Side {
+            program: self.launches[at].program,
+            kernel: self.kernels[at],
+            profile: &self.launches[at].options.profile,
+            undetermined: self.undetermined[at],
+            presumed: self.presumed[at],
+        })
     }
 
     /// The first multiply-add of each kernel, of numbers or of matrices, that the other one does not carry out with the same
@@ -265,17 +363,6 @@ impl SharedBuffer {
 }
 
 impl KernelComparison {
-    /// Of kernels that are proved to be equal.
-    pub fn proved() -> KernelComparison {
-        KernelComparison {
-            equality: Equality::Proved,
-            elements: 0,
-            buffers: Vec::new(),
-            doubts: Default::default(),
-            first_difference: None,
-        }
-    }
-
     /// The comparison for a reader.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -292,11 +379,6 @@ impl KernelComparison {
             }
             Equality::Different => {}
         }
-        for (which, doubts) in SIDES.into_iter().zip(&self.doubts) {
-            lines.extend(
-                doubts.notes().iter().flat_map(|note| wrap(Role::Plain, &format!("{which}: {note}"), 0, COLUMNS)),
-            );
-        }
         for buffer in &self.buffers {
             lines.push(Line::of(Role::Label, format!("buffer {}", buffer.name)));
             lines.extend(buffer.differences.lines());
@@ -311,6 +393,22 @@ impl KernelComparison {
             ));
             difference.lines(SIDES, &mut lines);
         }
+        let notes = self.notes();
+        if !self.buffers.is_empty() && !notes.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(notes.iter().flat_map(|note| wrap(Role::Plain, note, 0, COLUMNS)));
         lines
+    }
+
+    /// What is not fixed of each, with its side.
+    fn notes(&self) -> Vec<String> {
+        let [first, second] = self.doubts.each_ref().map(OpenBits::notes);
+        let of = |which: &str, notes: &[String], apart: &[String]| -> Vec<String> {
+            let own = notes.iter().filter(|note| !apart.contains(note));
+            own.map(|note| format!("{which}: {note}")).collect()
+        };
+        let both: Vec<String> = first.iter().filter(|note| second.contains(note)).cloned().collect();
+        [of("both", &both, &[]), of(SIDES[0], &first, &both), of(SIDES[1], &second, &both)].concat()
     }
 }

@@ -28,8 +28,10 @@ use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub use baseline::{Baseline, BaselineComparison, BufferDigest, Divergent, InstructionDigest};
-pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
-pub use doubts::Doubts;
+pub use compare::{
+    BufferDifferences, Equality, KernelComparison, KernelPair, OpenBits, SharedBuffer, Side, compare_kernels, proved,
+};
+pub use doubts::{Doubts, assumed};
 use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
 pub use policy::{DeviationText, Freedom, Machine};

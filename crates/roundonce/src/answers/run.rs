@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roundonce_exec::Report;
 use roundonce_ir::Kernel;
 use roundonce_isa::hex_bits;
-use roundonce_why_kernel::Doubts;
+use roundonce_why_kernel::{Doubts, assumed};
 use serde::Serialize;
 
 use crate::observed::{ExceptionText, ShadowText, exceptions, shadow};
@@ -109,8 +109,6 @@ impl<'a> RunAnswer<'a> {
 
     /// What is assumed, what is not exact, and what is not determined.
     pub fn notes(&self) -> Vec<String> {
-        let assumed = (!self.undetermined.is_empty())
-            .then(|| format!("the module does not determine the bits; assumed {}", self.undetermined.join("; ")));
-        assumed.into_iter().chain(self.doubts.notes()).collect()
+        assumed(self.undetermined).into_iter().chain(self.doubts.notes()).collect()
     }
 }
