@@ -189,6 +189,7 @@ pub(crate) const WHY: &[Table] = &[
         ("type", EXPRESSIONS),
         ("as", EXPRESSIONS),
         ("plot", EXPRESSIONS),
+        ("saw", &Use { kinds: &[Expression, Ptx, Cuda, Spirv, MachineCode, Listing], name: EXPLAINED.name }),
         ("allow", EXPLAINED),
         ("toolchain", EXPLAINED),
         ("threads", EXPLAINED),

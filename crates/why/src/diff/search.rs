@@ -162,7 +162,8 @@ impl Pair<'_> {
                 for (name, format) in &self.inputs {
                     let column = data.get(name).ok_or_else(|| format!("the data has no `{name}`"))?;
                     if column.format != *format {
-                        return Err(format!("the data's `{name}` is {:?}, expected {format:?}", column.format));
+                        let [found, expected] = [column.format, *format].map(|of| of.name().unwrap_or("another type"));
+                        return Err(format!("the data's `{name}` is {found}, expected {expected}"));
                     }
                     match (count, column.len()) {
                         (Some(known), Some(length)) if known != length => {
