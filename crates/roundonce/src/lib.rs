@@ -34,7 +34,7 @@ pub use roundonce_spirv as spirv;
 pub use roundonce_translate as translate;
 pub use roundonce_why::{self as why, Explained};
 pub use roundonce_why_kernel as why_kernel;
-pub use sides::{SideProblem, sides};
+pub use sides::{SideProblem, calls_second_c, sides};
 
 use roundonce_isa::{
     Language, Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, missing_digits, parse_value, split_spelling,

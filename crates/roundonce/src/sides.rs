@@ -86,6 +86,12 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
     Ok([side(texts[0], &instructions[0])?, side(texts[1], &instructions[1])?])
 }
 
+/// Whether an instruction's row calls its second operand `c`, as the manual does where a number of another type is added; it is a
+/// column `b` like any other's.
+pub fn calls_second_c(instruction: &Instruction) -> bool {
+    instruction.recipe.operation.op.arity() == 2 && instruction.form.operands.split(", ").nth(2) == Some("c")
+}
+
 /// Whether a text is meant for an instruction: a name alone, a number, or brackets and operators, are an expression.
 pub(crate) fn is_spelling(text: &str) -> bool {
     let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');

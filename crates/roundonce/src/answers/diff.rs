@@ -10,7 +10,7 @@ use roundonce_why::diff::{Budget, Comparison, Query, Verdict, compare};
 use super::counterpart::{is_spelling, undeclared};
 use super::why::underlined;
 use super::{NoAnswer, Noted};
-use crate::{SideProblem, Target, instruction, sides};
+use crate::{SideProblem, Target, calls_second_c, instruction, sides};
 
 /// What is compared, and how.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,8 @@ pub fn between(
     progress: &dyn Fn(u64),
 ) -> Result<Noted<Comparison>, NoAnswer> {
     let [first, second] = sides(asked.texts, asked.ty, &asked.target)?;
-    let compared = compare(&first, &second, asked.data, asked.budget, asked.profile, solve, progress);
+    let data = asked.data.map(|data| by_column(data, asked));
+    let compared = compare(&first, &second, data.as_ref(), asked.budget, asked.profile, solve, progress);
     let answer = compared.map_err(NoAnswer::Input)?;
     let open = |text: &&str| {
         let instruction = is_spelling(text).then(|| instruction(text, &asked.target).ok()).flatten()?;
@@ -52,6 +53,21 @@ pub fn between(
     let mut notes: Vec<String> = asked.texts.iter().filter_map(open).collect();
     notes.dedup();
     Ok(Noted { answer, notes })
+}
+
+/// The values by the names of columns: a second operand may be given by the name that `forms` has for it.
+fn by_column(data: &BTreeMap<String, Column>, asked: &Compared<'_>) -> BTreeMap<String, Column> {
+    let mut data = data.clone();
+    let calls_c = |text: &&str| {
+        is_spelling(text) && instruction(text, &asked.target).is_ok_and(|instruction| calls_second_c(&instruction))
+    };
+    if !data.contains_key("b")
+        && asked.texts.iter().all(calls_c)
+        && let Some(column) = data.remove("c")
+    {
+        data.insert("b".to_owned(), column);
+    }
+    data
 }
 
 impl From<SideProblem> for NoAnswer {

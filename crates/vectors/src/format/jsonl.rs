@@ -12,7 +12,7 @@ use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
 use crate::verify::{Known, Verifier};
-use roundonce::matrix;
+use roundonce::{calls_second_c, matrix};
 
 /// Bits as JSON has them.
 enum Json<'a> {
@@ -195,7 +195,9 @@ pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut V
         None => Err(format!("{}: nothing is there", super::name(tested, column))),
     };
     let arity = tested.arity();
-    let operands = [&row.a, &row.b, &row.c].into_iter().take(arity).enumerate();
+    // Of a sum of another type the manual calls it c.
+    let second = if row.b.is_none() && calls_second_c(&tested.instruction) { &row.c } else { &row.b };
+    let operands = [&row.a, second, &row.c].into_iter().take(arity).enumerate();
     let vector = Vector {
         operands: operands.map(|(column, json)| value(column, json)).collect::<Result<_, String>>()?,
         result: value(arity, &row.d)?,
