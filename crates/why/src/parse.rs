@@ -87,12 +87,10 @@ pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1).map(|token| token.kind);
         let Kind::Name(name) = token.kind else { continue };
-        let is_given = next == Some(Kind::Mark("="));
         let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name);
-        if is_function && !is_given {
-            continue;
-        }
-        if known.insert(name) && !is_given {
+        if next == Some(Kind::Mark("=")) {
+            known.insert(name);
+        } else if !is_function && known.insert(name) {
             names.push((token.at, name));
         }
     }
