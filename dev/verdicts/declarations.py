@@ -3,22 +3,17 @@
 
     dev/verdicts/declarations.py       # writes vectors/edge/ptx/declaration-verdicts.tsv
 
-Needs pip (ptxas.py). Each case is a module. Sentences that are right are broken in one place: a word is left out, written
+Needs pip (ptxas.py); modules.py asks. Each case is a module. Sentences that are right are broken in one place: a word is left out, written
 twice, put elsewhere, taken for another, or a word comes in between. crates/ptx/tests/declaration_verdicts.rs holds `check`
 against the record, without an assembler.
 """
 
-import concurrent.futures
-import datetime
 import os
-import subprocess
-import tempfile
 
-from ptxas import NEWEST, PACKAGES, ROOT, VERSIONS, install
+from modules import PLACES, at_versions, record
+from ptxas import ROOT
 
 OUT = os.path.join(ROOT, "vectors", "edge", "ptx", "declaration-verdicts.tsv")
-# The version and the target of the broken sentences, by assembler.
-PLACES = {"12.9": ("8.8", "90"), "13.5": ("9.5", "90")}
 
 PREFIX = [
     ".extern", ".visible", ".weak", ".common", ".reg", ".const", ".const[3]", ".global", ".local", ".param", ".shared", ".tex",
@@ -635,24 +630,6 @@ def broken(sentence, others):
                 yield parts[:at] + [other] + parts[at + 1 :]
 
 
-def taken(tool, version, target, items):
-    has_size = number(version) >= [2, 3] and "address_size" not in items
-    size = ".address_size 64\n" if has_size else ""
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "x.ptx")
-        with open(source, "w") as file:
-            file.write(f".version {version}\n.target sm_{target}\n{size}{items}\n")
-        architecture = f"sm_{max(int(target), 50)}"
-        # What is .extern may stay open, from the version on that has such modules.
-        alone = ["-c"] if number(version) >= [3, 1] else []
-        arguments = [tool, *alone, "-arch", architecture, "-O0", source, "-o", os.path.join(folder, "x")]
-        return subprocess.run(arguments, capture_output=True).returncode == 0
-
-
-def number(version):
-    return [int(part) for part in version.split(".")]
-
-
 def questions():
     sentences = []
     for before, behind, sentence, others in SENTENCES:
@@ -660,44 +637,8 @@ def questions():
             sentences.append(" ".join(part for part in (before, *parts, behind) if part))
     for items in dict.fromkeys([*sentences, *CASES]):
         yield from ((tool, *place, items) for tool, place in PLACES.items())
-    for line in [*VERSIONED, *special_registers()]:
-        target, items = line.split(" ", 1)
-        for version in VERSIONS:
-            tool = "12.9" if number(version) <= number(NEWEST["12.9"]) else "13.5"
-            if tool == "12.9" or int(target) >= 75:
-                yield tool, version, target, items
+    yield from at_versions([*VERSIONED, *special_registers()])
 
 
-def main():
-    tools = install()
-    asked = list(questions())
-    with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        answers = list(pool.map(lambda case: taken(tools[case[0]], *case[1:]), asked))
-    places, modules = {}, {}
-    for (_, version, target, items), answer in zip(asked, answers):
-        place = places.setdefault((target, version), len(places))
-        modules.setdefault(items, {})[place] = answer
-    with open(OUT, "w") as out:
-        out.write("# Which declarations and directives NVIDIA's assembler takes,\n")
-        out.write(f"# ptxas {PACKAGES['12.9'].split('==')[1]} (to PTX 8.8) and {PACKAGES['13.5'].split('==')[1]}:\n")
-        out.write(f"# dev/verdicts/declarations.py, {datetime.date.today()}.\n")
-        out.write("# place: a target and a PTX version. A module: where it is taken, where it is refused.\n")
-        for target, version in places:
-            out.write(f"place\t{target} {version}\n")
-        for items, verdicts in modules.items():
-            columns = [runs([place for place, answer in verdicts.items() if answer == wanted]) for wanted in (True, False)]
-            out.write("\t".join([*columns, items]) + "\n")
-    print(f"{len(asked)} cases, {sum(answers)} taken")
-
-
-def runs(numbers):
-    found = []
-    for each in numbers:
-        if found and found[-1][1] == each - 1:
-            found[-1][1] = each
-        else:
-            found.append([each, each])
-    return " ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in found)
-
-
-main()
+if __name__ == "__main__":
+    record(OUT, "declarations and directives", "declarations.py", list(questions()))

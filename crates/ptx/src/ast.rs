@@ -197,7 +197,7 @@ pub enum Item<'a> {
     Function(Box<Function<'a>>),
     /// Anything else that begins with a dot: `.file`, `.alias`, `.pragma`, and what this parser does not know.
     Directive(Directive<'a>),
-    /// A source line, which PTX allows outside functions too.
+    /// A source line, which no assembler takes outside functions.
     Line(Box<Line<'a>>),
     /// Debug data.
     Section(Box<Section<'a>>),
@@ -437,6 +437,18 @@ pub struct Guard<'m, 'a> {
     pub negated: bool,
 }
 
+impl Directive<'_> {
+    /// Whether it is the list that the label before it names: of where a `brx.idx` goes, or what a call calls.
+    pub(crate) fn is_target_list(&self) -> bool {
+        is_target_list(self.name)
+    }
+}
+
+/// Whether a directive of such a name is a list of targets.
+pub(crate) fn is_target_list(name: &str) -> bool {
+    matches!(name, ".branchtargets" | ".calltargets")
+}
+
 impl<'a> Instruction<'a> {
     /// The guard in front of it. It is stored in the pool before the operands.
     pub fn guard<'m>(&self, module: &'m Module<'a>) -> Option<Guard<'m, 'a>> {
@@ -488,6 +500,8 @@ pub enum OperandKind<'a> {
     Name(&'a str),
     /// `%tid.x`, `v.y`, `a.b0`: a name and a component of it.
     Component(&'a str, Component),
+    /// `L<3>`: `L0`, `L1` and `L2`, in a list of targets.
+    Range(&'a str, u32),
     /// `x.b3210`: bytes or half-words of what a video instruction reads or writes.
     Selected(&'a str, &'a str),
     /// `1.0`, `0f3F800000`, `0x10`, `42U`: see [`crate::literal`].

@@ -76,11 +76,13 @@ static CLASS: [u8; 256] = {
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     at: usize,
+    /// Whether a string has no end: every later one is without.
+    is_string_lost: bool,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0 }
+        Lexer { text, at: 0, is_string_lost: false }
     }
 
     pub(crate) fn text(&self) -> &'a str {
@@ -207,7 +209,7 @@ impl<'a> Lexer<'a> {
 
     fn string(&mut self, start: usize) -> Token {
         let bytes = self.text.as_bytes();
-        let mut at = start + 1;
+        let mut at = if self.is_string_lost { bytes.len() } else { start + 1 };
         loop {
             match bytes.get(at) {
                 Some(b'\\') if at + 1 < bytes.len() => at += 2,
@@ -215,9 +217,10 @@ impl<'a> Lexer<'a> {
                     self.at = at + 1;
                     return self.token(TokenKind::Text, start);
                 }
-                // A string ends on its line, so that a lost quote does not swallow the module.
-                None | Some(b'\n' | b'\\') => {
-                    self.at = at;
+                // What stands behind its line is read all the same, and no other string looked for in it.
+                None | Some(b'\\') => {
+                    self.at = self.line_end(start);
+                    self.is_string_lost = true;
                     return self.token(TokenKind::Unended, start);
                 }
                 Some(_) => at += 1,

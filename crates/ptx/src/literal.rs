@@ -128,6 +128,9 @@ pub fn bits(ty: &str, text: &str) -> Result<u64, Finding> {
     })
 }
 
+/// What `WARP_SZ` is.
+pub(crate) const WARP_SIZE: u32 = 32;
+
 /// What memory may be aligned to at most.
 pub(crate) const LARGEST_ALIGNMENT: u64 = 1 << 23;
 
@@ -150,7 +153,7 @@ pub fn evaluate(module: &Module, operand: &Operand) -> Result<Constant, Finding>
     };
     match operand.kind {
         OperandKind::Number(text) => number(text, operand.span.place()),
-        OperandKind::Name("WARP_SZ") => Ok(Constant::Signed(32)),
+        OperandKind::Name("WARP_SZ") => Ok(Constant::Signed(WARP_SIZE.into())),
         OperandKind::Group(inner) => at(inner),
         OperandKind::Cast(cast, inner) => match (cast, at(inner)?) {
             (Cast::S64, Constant::Unsigned(value)) => Ok(Constant::Signed(value as i64)),

@@ -205,6 +205,7 @@ impl<'m, 'a> Walk<'m, 'a> {
                 self.operand(self.module.operand(inner));
             }
             OperandKind::Empty
+            | OperandKind::Range(..)
             | OperandKind::Number(_)
             | OperandKind::Text(_)
             | OperandKind::Dot(_)

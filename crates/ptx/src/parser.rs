@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
                 Finding::error("PTX0001", place, format!("found the end of the text, expected {expected}"))
             }
             TokenKind::Unended if here.starts_with('"') => {
-                Finding::error("PTX0002", place, "this string has no end on its line: expected `\"`")
+                Finding::error("PTX0002", place, "this string has no end: expected `\"`")
             }
             TokenKind::Unended => Finding::error("PTX0002", place, "this comment has no end: expected `*/`"),
             TokenKind::Junk if here == "." => {

@@ -332,6 +332,12 @@ impl Printer<'_, '_> {
                 self.text(name);
                 self.text(selector);
             }
+            OperandKind::Range(name, count) => {
+                self.text(name);
+                self.text("<");
+                self.text(&count.to_string());
+                self.text(">");
+            }
             OperandKind::Text(text) => {
                 self.text("\"");
                 self.text(text);

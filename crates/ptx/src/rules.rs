@@ -5,9 +5,10 @@
 //!
 //! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices and of tensor
 //! memory by the rows in `matrix::accepted` and `matrix::tensor_memory`. What this is not: of an opcode without any
-//! (bulk copies, asynchronous barriers, indirect calls) the gate of the opcode and of its form, the guard and the names are
+//! (bulk copies, asynchronous barriers) the gate of the opcode and of its form, the guard and the names are
 //! checked, and neither modifiers nor operands otherwise; [`Report::unchecked`] counts them.
 
+mod addresses;
 mod alias;
 mod call;
 mod codes;
@@ -37,7 +38,7 @@ use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, 
 use crate::conversions::is_conversion;
 use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
-use crate::scopes::{Map, labels_by_scope};
+use crate::scopes::{Map, Scopes, labels_by_scope};
 use declarations::Scope;
 use gate::Gated;
 use roundonce_isa::{Finding, Form, Location, SmTarget, Version};
@@ -103,14 +104,18 @@ fn report(module: &Module, options: &Options) -> Report {
         version: module.version(),
         target: module.target(),
         address_size: module.address_size(),
-        scopes: Names::default(),
+        scopes: Names::new(),
         defined: HashSet::new(),
         globals: Map::default(),
         files: HashSet::new(),
         labels: HashSet::new(),
+        lines: HashSet::new(),
+        inlined: Vec::new(),
         undeclared: HashSet::new(),
+        described: Scopes::default(),
         in_kernel: false,
         cta_group: None,
+        targets_left: module.text().len(),
         unchecked: 0,
         right: Map::default(),
         findings: Vec::new(),
@@ -119,6 +124,7 @@ fn report(module: &Module, options: &Options) -> Report {
     for item in &module.items {
         check.item(item);
     }
+    check.inlined_names();
     if options.determinacy {
         check.findings.extend(determinacy::open_places(module));
     }
@@ -150,14 +156,22 @@ struct Check<'m, 'a> {
     globals: Map<&'a str, bool>,
     /// The indices that a `.file` gave.
     files: HashSet<u64>,
-    /// The labels of sections.
+    /// Sections, and their labels.
     labels: HashSet<&'a str>,
+    /// Files, lines and columns of `.loc`.
+    lines: HashSet<[u32; 3]>,
+    /// Where the names of inlined functions stand, by the `.loc` that says so.
+    inlined: Vec<(&'a str, Span)>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
+    /// The prototypes of the function at hand so far, by their labels, and nothing for a list of targets.
+    described: Scopes<'a, Option<&'m Function<'a>>, ()>,
     /// Whether the function at hand is a kernel.
     in_kernel: bool,
     /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
     cta_group: Option<&'a str>,
+    /// How many targets of ranges may still be looked up.
+    targets_left: usize,
     /// Instructions whose types, modifiers and operands no rule here looks at.
     unchecked: usize,
     /// By the text of an opcode with its modifiers, and the number of operands: instructions whose spelling is right. Modules
@@ -193,7 +207,7 @@ impl<'m, 'a> Check<'m, 'a> {
         self.module.span_of(part).unwrap_or_default()
     }
 
-    fn function(&mut self, function: &Function<'a>) {
+    fn function(&mut self, function: &'m Function<'a>) {
         // A function may be declared any number of times, but not after its body.
         self.scopes.declare(function.name, Entity::Function);
         self.identifier(function.name, false);
@@ -212,6 +226,7 @@ impl<'m, 'a> Check<'m, 'a> {
         }
         let Some(body) = &function.body else { return };
         self.undeclared.clear();
+        self.described.enter();
         self.in_kernel = function.is_entry;
         self.cta_group = None;
         self.scopes.enter();
@@ -228,13 +243,20 @@ impl<'m, 'a> Check<'m, 'a> {
         let mut labels = labels_by_scope(body).into_iter();
         self.labels(body, labels.next());
         for (index, statement) in body.iter().enumerate() {
-            let is_labelled = || index > 0 && matches!(body[index - 1], Statement::Label(_));
+            let label = match index.checked_sub(1).map(|before| &body[before]) {
+                Some(Statement::Label(label)) => Some(*label),
+                _ => None,
+            };
             match statement {
                 Statement::Open(_) => {
                     self.scopes.enter();
+                    self.described.enter();
                     self.labels(body, labels.next());
                 }
-                Statement::Close(_) => self.scopes.leave(),
+                Statement::Close(_) => {
+                    self.scopes.leave();
+                    self.described.leave();
+                }
                 Statement::Variables(list) => {
                     for variable in module.variables(*list) {
                         self.identifier(variable.name, false);
@@ -244,15 +266,19 @@ impl<'m, 'a> Check<'m, 'a> {
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction),
                 Statement::Directive(directive) => {
-                    if matches!(directive.name, ".branchtargets" | ".calltargets") && !is_labelled() {
-                        self.unlabelled(directive.name, directive.span);
+                    match label {
+                        Some(label) if directive.name == ".calltargets" => self.described.declare(label, None),
+                        None if directive.is_target_list() => self.unlabelled(directive.name, directive.span),
+                        _ => {}
                     }
                     self.body_directive(directive);
                 }
                 Statement::Section(section) => self.section_in_body(section),
+                Statement::Line(line) => self.line(line),
                 Statement::Prototype(prototype) => {
-                    if !is_labelled() {
-                        self.unlabelled(".callprototype", prototype.span);
+                    match label {
+                        Some(label) => self.described.declare(label, Some(prototype)),
+                        None => self.unlabelled(".callprototype", prototype.span),
                     }
                     self.available(".callprototype", prototype.span);
                     self.header_of(prototype, true);
@@ -261,6 +287,7 @@ impl<'m, 'a> Check<'m, 'a> {
             }
         }
         self.scopes.leave();
+        self.described.leave();
     }
 
     /// What stands before the body of a function, or in a prototype, but for names.

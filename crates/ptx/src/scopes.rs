@@ -107,10 +107,10 @@ impl<'a, N, R> Scopes<'a, N, R> {
         }
     }
 
-    /// Whether the innermost scope declares a range of such a prefix that has a register.
+    /// Whether the innermost scope declares a range of such a prefix.
     pub(crate) fn has_range_here(&self, prefix: &str) -> bool {
         let last = self.ranges.get(prefix).and_then(|declared| declared.last());
-        last.is_some_and(|&(scope, count, _)| scope + 1 == self.open.len() && count > 0)
+        last.is_some_and(|&(scope, ..)| scope + 1 == self.open.len())
     }
 
     /// What a name means by a declaration of the innermost scope.

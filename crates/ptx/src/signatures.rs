@@ -91,7 +91,7 @@ pub(crate) enum PlaceKind {
 /// bits, `r` the same in a register, `c` the same or a predicate, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
 /// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
-/// may be the address of a variable, `&` may be parts in braces, `:` may be bytes or half-words of a register as video
+/// may be the address of a variable (of an address: may be an element of an array, without brackets), `&` may be parts in braces, `:` may be bytes or half-words of a register as video
 /// instructions take them, `-` may be negated. `?` in front: it may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
@@ -345,6 +345,16 @@ pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str,
     gates.iter().flat_map(gated).collect()
 }
 
+/// A modifier that is written beside one that it excludes, and that one.
+pub(crate) fn exclusive<'w>(opcode: &str, written: &[&'w str]) -> Option<(&'w str, &'w str)> {
+    let of = table::EXCLUSIVE.iter().filter(|(names, ..)| names.split(' ').any(|name| name == opcode));
+    let find = |words| {
+        let choices = choices(words);
+        written.iter().copied().find(|word| choices.contains(word))
+    };
+    of.into_iter().find_map(|(_, words, others)| Some((find(words)?, find(others)?)))
+}
+
 /// By opcode, forms without a row and their gates.
 static FORM_GATES: LazyLock<OnDemand<FormGate, FormGated>> =
     LazyLock::new(|| OnDemand::new(asynchronous::FORMS.iter(), |form| form.names));
@@ -482,6 +492,7 @@ mod tests {
     #[test]
     fn rows_are_well_formed() {
         let words = rows().map(|row| row.modifiers).chain(table::WORDS.iter().map(|gate| gate.words));
+        let words = words.chain(table::EXCLUSIVE.iter().flat_map(|(_, words, others)| [*words, *others]));
         let words: Vec<&str> = words.flat_map(|text| text.split([' ', '|', '{', '}', '!'])).collect();
         let is_set = |word: &str| table::SETS.iter().any(|(name, _)| *name == word);
         for word in words.iter().filter(|word| !word.is_empty()) {

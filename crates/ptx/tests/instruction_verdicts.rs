@@ -129,6 +129,8 @@ fn is_slip(line: &str) -> bool {
     let has_extra = [".and", ".or", ".xor", ".exch"].into_iter().any(has) && !has(".L2::cache_hint");
     let is_global = ![".shared", ".local", ".const", ".param"].into_iter().any(has);
     is_global && operands.contains("[%r1")
+        // It refuses the module for it, and no line.
+        || operands == "%r0, G"
         || has(".pred") && operands.contains("%x1")
         || spelling.starts_with("atom.") && has_extra && operands.split(", ").count() == 4
         || spelling.starts_with("red.") && operands.starts_with('_')

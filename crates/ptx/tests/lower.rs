@@ -34,6 +34,25 @@ fn instructions_know_their_source() {
     assert_eq!(sources, [(0, ""), (7, ""), (9, "axpy.cu:7:12"), (11, ":1:2"), (12, ":1:2")]);
 }
 
+/// `L<3>` names three labels or functions, wherever they are asked for.
+#[test]
+fn ranges_of_targets_are_their_names() {
+    let lowered = |labels: &str, functions: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.func g0() {{ ret; }}\n.func g1() {{ trap; }}\n.func g2() {{ ret; }}\n\
+             .visible .entry k() {{\n.reg .b32 %r;\n.reg .b64 %q;\nmov.u32 %r, %tid.x;\nmov.u64 %q, g2;\nmov.u64 %q, g0;\nmov.u64 %q, g1;\n\
+             ts: .branchtargets {labels};\nfs: .calltargets {functions};\nbrx.idx %r, ts;\nL0: ret;\nL1: trap;\n\
+             L2: call %q, (), fs;\nret;\n}}\n"
+        );
+        let parsed = parse(&text);
+        assert_eq!(parsed.findings, []);
+        format!("{:?}", lower(&parsed.module, None).unwrap().kernels[0].blocks)
+    };
+    assert_eq!(lowered("L<3>", "g<2>"), lowered("L0, L1, L2", "g0, g1"));
+    assert_ne!(lowered("L<2>", "g<2>"), lowered("L0, L1, L2", "g0, g1"));
+    assert_ne!(lowered("L<3>", "g<3>"), lowered("L0, L1, L2", "g0, g1"));
+}
+
 /// What a kernel's jumps may lead to counts as its operations do: a table is written once and used many times.
 #[test]
 fn targets_of_jumps_count() {

@@ -117,7 +117,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
                 "4:1 PTX0004 this `{` is never closed: expected `}` before the end",
             ],
         ),
-        (kernel(".pragma \"x;"), &["5:9 PTX0002 this string has no end on its line: expected `\"`"]),
+        (kernel(".pragma \"x;"), &["5:9 PTX0002 this string has no end: expected `\"`"]),
         (".version 8\n.target sm_90".to_owned(), &["1:10 PTX0001 found `8`, expected a version like `8.6`"]),
         (kernel("@!!p ret;"), &["5:3 PTX0001 found `!`, expected a predicate register"]),
         (kernel("mov.u32 a, é;"), &["5:12 PTX0001 found `é`, expected an operand"]),

@@ -3,7 +3,7 @@
 use super::routine::CODE_ALIGN;
 use super::statement::Inst;
 use super::{Body, Entity, Named, Purpose, Result};
-use crate::ast::{Function, Operand as Written, OperandKind, Variable};
+use crate::ast::{Function, Operand as Written, OperandKind, Operands, Variable};
 use crate::scopes::Scopes;
 use crate::types::Type;
 use core::iter::Peekable;
@@ -11,6 +11,7 @@ use core::slice::Iter;
 use roundonce_ir::{
     AtomicKind, Comparand, Comparison, Guard, IntOp, Op, Operand, Reg, Signedness, Space, Special, Terminator, Width,
 };
+use std::collections::HashSet;
 
 /// Calls inlined within calls; a function that is called deeper is lowered once.
 const DEEPEST: usize = 64;
@@ -56,6 +57,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.only_if(|body| body.inline(function, results, arguments))
     }
 
+    /// The functions that a list of targets names.
+    fn listed(&self, list: Operands) -> HashSet<&'a str> {
+        let named = |name: &str| self.lowering.functions.get(name).map(|function| function.name);
+        let mut listed = HashSet::new();
+        for written in self.operands(list) {
+            match written.kind {
+                OperandKind::Range(prefix, count) => {
+                    listed.extend((0..count).map_while(|number| named(&format!("{prefix}{number}"))));
+                }
+                _ => listed.extend(written.name().and_then(named)),
+            }
+        }
+        listed
+    }
+
     /// A call of the function that an address names: of those whose address is taken somewhere, and that the call's prototype or list
     /// describes.
     fn call_address(
@@ -89,16 +105,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (nowhere, join) = (self.new_block(), self.new_block());
         // Every call has a target for each function whose address is taken.
         self.size += self.lowering.addressed.len();
+        let listed = match described {
+            Some(Entity::Targets(list)) => self.listed(list),
+            _ => HashSet::new(),
+        };
+        self.size += listed.len();
         let mut targets = vec![nowhere];
         let mut called = Vec::new();
         for &function in &self.lowering.addressed {
             let fits = takes(function, results, arguments)
                 && match &described {
                     Some(Entity::Prototype(prototype)) => self.is_called_as(function, prototype)?,
-                    Some(Entity::Targets(names)) => {
-                        let mut called = names.iter().filter_map(|name| self.lowering.functions.get(name));
-                        called.any(|called| called.name == function.name)
-                    }
+                    Some(Entity::Targets(_)) => listed.contains(function.name),
                     _ => true,
                 };
             let target = if fits { self.new_block() } else { nowhere };

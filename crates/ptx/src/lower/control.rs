@@ -1,8 +1,9 @@
 //! Branches and returns.
 
 use super::statement::Inst;
-use super::{Body, Entity, Purpose, Result};
-use crate::ast::Operand as Written;
+use super::{Body, Entity, Named, Purpose, Result};
+use crate::ast::{Operand as Written, OperandKind};
+use crate::scopes::Found;
 use crate::types::Type;
 use roundonce_ir::{LARGEST_KERNEL, Op, Terminator};
 
@@ -53,9 +54,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.label_named(name)
     }
 
-    fn label_named(&mut self, name: &'a str) -> Result<usize> {
-        match self.find(name) {
-            Some(Entity::Label(block)) => Ok(block),
+    fn label_named(&self, name: &str) -> Result<usize> {
+        match self.scopes.find(name) {
+            Some(Found::Name(_, Named { entity: Entity::Label(block), .. })) => Ok(*block),
             _ => Err(self.malformed(format!("there is no label `{name}`"))),
         }
     }
@@ -64,11 +65,15 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn brx(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let index = self.value_at(inst, 0, Type::U32)?;
         let name = self.operand_at(inst, 1)?.name();
-        let names = match name.and_then(|name| self.find(name)) {
-            Some(Entity::Targets(names)) => names,
+        let list = match name.and_then(|name| self.find(name)) {
+            Some(Entity::Targets(list)) => self.operands(list),
             _ => return Err(self.malformed("there is no such list of targets")),
         };
-        self.size += names.len();
+        let count = |written: &Written| match written.kind {
+            OperandKind::Range(_, count) => count as usize,
+            _ => 1,
+        };
+        self.size = list.iter().map(count).fold(self.size, usize::saturating_add);
         if self.is_too_large() {
             return Ok(());
         }
@@ -77,8 +82,15 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.unsupported("a jump by one table more"));
         }
         let mut targets = Vec::new();
-        for name in names {
-            targets.push(self.label_named(name)?);
+        for written in list {
+            match written.kind {
+                OperandKind::Range(prefix, count) => {
+                    for number in 0..count {
+                        targets.push(self.label_named(&format!("{prefix}{number}"))?);
+                    }
+                }
+                _ => targets.push(self.label(written)?),
+            }
         }
         if targets.is_empty() {
             return Err(self.malformed("the list of targets is empty"));

@@ -33,7 +33,7 @@ mod video;
 mod warp;
 mod wgmma;
 
-use crate::ast::{Function, Instruction, Module, Space, Statement, Variable};
+use crate::ast::{Function, Instruction, Module, Operands, Space, Statement, Variable};
 use crate::scopes::{Found, Map, Scopes};
 use crate::types::Type;
 use roundonce_arith::Profile;
@@ -201,7 +201,7 @@ enum Entity<'m, 'a> {
     /// A block.
     Label(usize),
     /// `.branchtargets`, `.calltargets`
-    Targets(Vec<&'a str>),
+    Targets(Operands),
     /// `.callprototype`
     Prototype(&'m Function<'a>),
 }

@@ -3,7 +3,7 @@
 use super::module::RESERVED_SHARED;
 use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Operands, Unary};
-use crate::literal::{Constant, evaluate};
+use crate::literal::{Constant, WARP_SIZE, evaluate};
 use crate::rules::special_lanes;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Placement, Reg, Space, Special, Width};
@@ -45,7 +45,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// An operand to be read as a value of a type. A register that is wider is cut where `relaxed`.
     fn read(&mut self, written: &Written<'a>, ty: Type, relaxed: bool) -> Result<Operand> {
         match written.kind {
-            OperandKind::Name("WARP_SZ") => Ok(Operand::Imm(32)),
+            OperandKind::Name("WARP_SZ") => Ok(Operand::Imm(WARP_SIZE.into())),
             OperandKind::Name(name) => {
                 if let Some(special) = self.special(name, None, ty)? {
                     return Ok(special);

@@ -181,10 +181,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for place in places.unwrap_or_default() {
             let Statement::Label(name) = statements[place] else { continue };
             let entity = match statements.get(place + 1) {
-                Some(Statement::Directive(directive))
-                    if matches!(directive.name, ".branchtargets" | ".calltargets") =>
-                {
-                    Entity::Targets(self.operands(directive.operands).iter().filter_map(Written::name).collect())
+                Some(Statement::Directive(directive)) if directive.is_target_list() => {
+                    Entity::Targets(directive.operands)
                 }
                 Some(Statement::Prototype(prototype)) => Entity::Prototype(prototype),
                 _ => Entity::Label(self.new_block()),

@@ -2,9 +2,12 @@
 
 use super::{Parser, Result};
 use crate::ast::{
-    Directive, Function, Item, Line, Linkage, OperandKind, Operands, Pointer, Section, Space, Span, Statement, Variable,
+    Directive, Function, Item, Line, Linkage, Operand, OperandKind, Operands, Pointer, Section, Space, Span, Statement,
+    Variable, is_target_list,
 };
 use crate::lexer::{Mark, TokenKind};
+use crate::literal::{WARP_SIZE, integer};
+use roundonce_isa::Finding;
 
 /// What stands before a name.
 #[derive(Clone, Copy, Default)]
@@ -72,9 +75,8 @@ impl<'a> Parser<'a> {
     /// A whole number that fits.
     pub(super) fn natural(&mut self, expected: &str) -> Result<u32> {
         let value = match self.token.kind {
-            TokenKind::Number => {
-                crate::literal::integer(self.here()).and_then(|integer| u32::try_from(integer.bits).ok())
-            }
+            TokenKind::Number => integer(self.here()).and_then(|integer| u32::try_from(integer.bits).ok()),
+            TokenKind::Word if self.here() == "WARP_SZ" => Some(WARP_SIZE),
             _ => None,
         };
         match value {
@@ -135,7 +137,7 @@ impl<'a> Parser<'a> {
         for expected in ["a file's index", "a path in quotes"] {
             let operand = self.operand()?;
             let fits = match operand.kind {
-                OperandKind::Number(_) => expected == "a file's index",
+                OperandKind::Number(_) | OperandKind::Name("WARP_SZ") => expected == "a file's index",
                 OperandKind::Text(_) => expected == "a path in quotes",
                 _ => false,
             };
@@ -247,8 +249,18 @@ impl<'a> Parser<'a> {
             TokenKind::Mark(Mark(mark, _)) => matches!(mark, b'(' | b'[' | b'-' | b'_' | b'+' | b'~' | b'!'),
             _ => false,
         };
-        let operands = if begins { self.operand_list(Self::operand)? } else { Operands::default() };
+        let one = if is_target_list(name) { Self::target } else { Self::operand };
+        let operands = if begins { self.operand_list(one)? } else { Operands::default() };
         Ok(Directive { span: self.since(start), name, operands })
+    }
+
+    /// One of a list of targets: `L0`, or several as `L<3>`.
+    fn target(&mut self) -> Result<Operand<'a>> {
+        let operand = self.operand()?;
+        let Some(name) = operand.name().filter(|_| self.eat(b'<')) else { return Ok(operand) };
+        let count = self.natural("a number of targets")?;
+        self.expect(b'>', "`>`")?;
+        Ok(self.make(operand.span, OperandKind::Range(name, count)))
     }
 
     /// Everything before the name.
@@ -453,7 +465,13 @@ impl<'a> Parser<'a> {
                 if self.here() != "_" && !self.at(b'(') {
                     return Err(self.unexpected("`_`, or results like `(.param .b32 _)` and `_`"));
                 }
+                let has_results = self.at(b'(');
                 let prototype = self.function(start, false, Prefix::default(), &KERNEL)?;
+                if has_results && prototype.name != "_" {
+                    let place = self.module.span_of(prototype.name).unwrap_or(start).place();
+                    let message = format!("`{}` as the name of a prototype: expected `_`", prototype.name);
+                    self.report(Finding::error("PTX0001", place, message));
+                }
                 self.expect(b';', "`;`")?;
                 return Ok(Statement::Prototype(Box::new(prototype)));
             }

@@ -6,6 +6,7 @@ use super::{Failed, Parser, Result};
 use crate::ast::{Binary, Cast, Component, Operand, OperandKind, Operands, Span, Unary};
 use crate::lexer::{Mark, Token, TokenKind};
 use crate::video::Selector;
+use roundonce_isa::Finding;
 
 impl<'a> Parser<'a> {
     pub(super) fn make(&self, start: Span, kind: OperandKind<'a>) -> Operand<'a> {
@@ -51,6 +52,7 @@ impl<'a> Parser<'a> {
             }
             TokenKind::Text => {
                 let text = self.advance();
+                self.ascii(text.span);
                 let inner = Span::new(text.span.start + 1, text.span.end - 1);
                 self.make(start, OperandKind::Text(self.slice(inner)))
             }
@@ -64,6 +66,18 @@ impl<'a> Parser<'a> {
             _ => return Err(self.unexpected("an operand")),
         };
         Ok(operand)
+    }
+
+    /// Reports what is no ASCII in a string.
+    fn ascii(&mut self, string: Span) {
+        let Some((at, character)) = self.slice(string).char_indices().find(|(_, character)| !character.is_ascii())
+        else {
+            return;
+        };
+        let start = string.start + at as u32;
+        let place = Span::new(start, start + character.len_utf8() as u32).place();
+        let message = format!("`{character}` in a string: expected ASCII, as everywhere but in comments");
+        self.report(Finding::error("PTX0001", place, message).rule("PTX ISA, 4.1 source format"));
     }
 
     /// The first operand of an instruction, which may be a result and a predicate: `d|p`.
@@ -126,11 +140,11 @@ impl<'a> Parser<'a> {
         } else if self.at(b'(') {
             operand = self.apply(operand)?;
         }
-        self.plus_constant(operand)
+        self.offset(operand)
     }
 
-    /// An operand, and what is added to it. `a-4` is no operand to the assembler either; `a+-4` is.
-    fn plus_constant(&mut self, operand: Operand<'a>) -> Result<Operand<'a>> {
+    /// A name, and what is added to it. `a-4` is no operand to the assembler either; `a+-4` is.
+    fn offset(&mut self, operand: Operand<'a>) -> Result<Operand<'a>> {
         if !self.eat(b'+') {
             return Ok(operand);
         }
@@ -142,18 +156,18 @@ impl<'a> Parser<'a> {
         Ok(self.make(operand.span, OperandKind::Binary(Binary::Add, items)))
     }
 
-    /// `[3]`, `[%r]` or `[%r+3]` behind an array's name, pushed to the open list.
+    /// `[3]`, `[r]` or `[r+3]` behind an array, pushed to the open list.
     fn element(&mut self) -> Result<()> {
         self.expect(b'[', "`[`")?;
-        let index = if self.token.kind == TokenKind::Word && self.here() != "WARP_SZ" {
+        let operand = if self.token.kind == TokenKind::Word && self.here() != "WARP_SZ" {
             let name = self.advance();
-            let register = self.make(name.span, OperandKind::Name(self.slice(name.span)));
-            self.plus_constant(register)?
+            let name = self.make(name.span, OperandKind::Name(self.slice(name.span)));
+            self.offset(name)?
         } else {
             self.constant()?
         };
         self.expect(b']', "`]`")?;
-        self.open.push(index);
+        self.open.push(operand);
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 //! What stands here of types, sizes and alignments is what ptxas 12.9 and 13.5 take: they agree, and have one rule for
 //! arguments and results, in registers and in `.param` variables.
 
-use super::scope::{Entity, Layout};
+use super::scope::{Entity, Holds, Layout};
 use super::{Check, INSTRUCTIONS};
 use crate::ast::{Function, Instruction, Operand, OperandKind, Space, Unary, Variable};
 use crate::literal::{Constant, evaluate};
+use crate::scopes::Found;
 use crate::types::{ScalarKind, Type};
 use roundonce_isa::Finding;
 
@@ -66,31 +67,53 @@ fn fits(given: &Layout, wanted: &Layout) -> Option<bool> {
 }
 
 impl<'m, 'a> Check<'m, 'a> {
-    /// Checks a call of a function by name; false for one through a register.
+    /// Checks a call; false for one through a register of what is listed.
     pub(super) fn call(&mut self, instruction: &Instruction<'a>) -> bool {
         let module = self.module;
         self.declared(instruction.operands);
         let operands = module.operands(instruction.operands);
-        let is_list = |operand: &&Operand| matches!(operand.kind, OperandKind::List(_));
+        let is_list = |operand: &&'m Operand<'a>| matches!(operand.kind, OperandKind::List(_));
         let given = operands.first().filter(is_list);
         let rest = &operands[usize::from(given.is_some())..];
         if let Some(word) = module.modifiers(instruction.modifiers).iter().find(|word| **word != ".uni") {
             let message = format!("`{word}` on a call: expected `call` or `call.uni`");
             self.report(Finding::error("PTX0023", self.span(word).place(), message).rule(INSTRUCTIONS));
         }
-        let Some((callee, name)) = rest.first().and_then(|callee| Some((callee, callee.name()?))) else { return false };
-        match self.scopes.find(name) {
+        let Some((callee, name)) = rest.first().and_then(|callee| Some((callee, callee.name()?))) else {
+            let place = rest.first().map_or(instruction.span, |callee| callee.span).place();
+            let message = "a call of nothing: expected a function's name or a register, then `, (a, b)`";
+            self.report(Finding::error("PTX0030", place, message).rule(INSTRUCTIONS));
+            return true;
+        };
+        let entity = self.scopes.find(name);
+        let arguments = rest.get(1).filter(is_list);
+        let behind = &rest[1 + usize::from(arguments.is_some())..];
+        let most = usize::from(entity != Some(Entity::Function));
+        if let Some(more) = behind.get(most) {
+            let what = if most == 0 { "a call of a function by its name" } else { "a call" };
+            let message = format!("`{}` behind {what}: expected no more", more.span.of(module.text()));
+            self.report(Finding::error("PTX0028", more.span.place(), message).rule(INSTRUCTIONS));
+            return true;
+        }
+        match entity {
             Some(Entity::Function) => {}
-            Some(Entity::Register { .. }) if !rest[1..].iter().any(|operand| operand.name().is_some()) => {
-                let message =
-                    format!("a call through `{name}` without a prototype: expected its label as the last operand");
-                let finding = Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS);
-                self.report(finding.help("declare one with `.callprototype`, or the functions with `.calltargets`"));
+            Some(Entity::Register { ty, lanes }) => {
+                let is_address = lanes == 1 && Type::of_register(ty).is_some_and(|ty| ty.is_integer() && ty.bits >= 32);
+                if !is_address {
+                    let message = format!("a call through the `{ty}` register `{name}`: expected one of an address");
+                    self.report(Finding::error("PTX0027", callee.span.place(), message).rule(INSTRUCTIONS));
+                }
+                return self.call_through(instruction, name, behind.first(), [given, arguments]);
+            }
+            None if !super::is_special(name) => return true,
+            entity => {
+                let noun = entity.map_or("special register", Entity::noun);
+                let message = format!("a call of the {noun} `{name}`: expected a function or a register");
+                self.report(Finding::error("PTX0030", callee.span.place(), message).rule(INSTRUCTIONS));
                 return true;
             }
-            _ => return false,
         }
-        let (returns, parameters) = (listed(given), listed(rest.get(1)));
+        let (returns, parameters) = (listed(given), listed(arguments));
         let found = self.functions.get(name).map_or(&[][..], Vec::as_slice);
         let counted = found.iter().find(|it| (it.returns.len, it.parameters.len) == (returns, parameters)).copied();
         let first = found.first().copied();
@@ -98,7 +121,7 @@ impl<'m, 'a> Check<'m, 'a> {
             let message = format!("`{name}` is a kernel: expected a function");
             self.report(Finding::error("PTX0030", callee.span.place(), message).rule(INSTRUCTIONS));
         } else if let Some(function) = counted {
-            self.values(function, [(Role::Result, given), (Role::Argument, rest.get(1))]);
+            self.values(function, [(Role::Result, given), (Role::Argument, arguments)]);
         } else if let Some(first) = first {
             let (gives, takes) = (first.returns.len, first.parameters.len);
             let message =
@@ -106,6 +129,55 @@ impl<'m, 'a> Check<'m, 'a> {
             self.report(Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS));
         }
         true
+    }
+
+    /// Checks a call through a register, by what it is said to call; false where that is no prototype.
+    fn call_through(
+        &mut self,
+        instruction: &Instruction<'a>,
+        name: &str,
+        described: Option<&Operand<'a>>,
+        [given, arguments]: [Option<&'m Operand<'a>>; 2],
+    ) -> bool {
+        let Some(described) = described else {
+            let message =
+                format!("a call through `{name}` without a prototype: expected its label as the last operand");
+            let finding = Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS);
+            self.report(finding.help("declare one with `.callprototype`, or the functions with `.calltargets`"));
+            return true;
+        };
+        let entity = described.name().and_then(|label| self.scopes.find(label));
+        // A variable may hold the addresses of functions.
+        let label = match (described.name(), entity) {
+            (Some(label), Some(Entity::Label)) => label,
+            (Some(_), None | Some(Entity::Variable(..))) => return false,
+            _ => "",
+        };
+        match self.described.find(label) {
+            Some(Found::Name(_, Some(prototype))) => {
+                let prototype = *prototype;
+                let (returns, parameters) = (listed(given), listed(arguments));
+                let (gives, takes) = (prototype.returns.len, prototype.parameters.len);
+                if (returns, parameters) == (gives, takes) {
+                    self.values(prototype, [(Role::Result, given), (Role::Argument, arguments)]);
+                } else {
+                    let message = format!(
+                        "`{name}` called with {parameters} values for {returns} results: its prototype has {takes} for {gives}"
+                    );
+                    self.report(Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS));
+                }
+                true
+            }
+            Some(_) => false,
+            None => {
+                let found = described.span.of(self.module.text());
+                let message = format!(
+                    "`{found}` as what `{name}` calls: expected the label of a prototype or of `.calltargets` before"
+                );
+                self.report(Finding::error("PTX0030", described.span.place(), message).rule(INSTRUCTIONS));
+                true
+            }
+        }
     }
 
     /// Checks the values of a call against the function's parameters, of which there are as many.
@@ -131,7 +203,8 @@ impl<'m, 'a> Check<'m, 'a> {
             OperandKind::Discard if role == Role::Result => return,
             OperandKind::Name(name) if name != "WARP_SZ" => match self.scopes.find(name) {
                 Some(Entity::Register { ty, lanes }) => Ok((Layout::of_register(ty, lanes), Space::Reg)),
-                Some(Entity::Variable(Space::Param, _, layout)) => Ok((layout, Space::Param)),
+                Some(Entity::Variable(Space::Param, Holds::Anything, layout)) => Ok((layout, Space::Param)),
+                Some(Entity::Variable(Space::Param, ..)) => Err(format!("the caller's own parameter `{name}`")),
                 Some(entity) => Err(format!("the {} `{name}`", entity.noun())),
                 // Reported as declared nowhere, unless it is a special register.
                 None if super::is_special(name) => Err(format!("the special register `{name}`")),

@@ -15,13 +15,13 @@ const FUSED: &str = "PTX ISA, add and sub: mul/add sequences with no rounding mo
 #[rustfmt::skip] // A rule a line.
 pub static RULES: &[Rule] = &[
     Rule::error("PTX0001", "a module is directives and statements in PTX's grammar", SYNTAX),
-    Rule::error("PTX0002", "a string ends on its line, a comment before the end of the text", "PTX ISA, 4.2 comments"),
+    Rule::error("PTX0002", "a string and a comment end before the text does", "PTX ISA, 4.2 comments"),
     Rule::error("PTX0003", "brackets are nested 64 deep at most, and an expression has at most 512 operators", "a limit of this parser"),
     Rule::error("PTX0004", "a block that is opened is closed", SYNTAX),
     Rule::error("PTX0005", "a text has less than 4 GiB", "a limit of this parser"),
     Rule::error("PTX0006", "a constant fits in 64 bits, or is a normal number of f64", CONSTANTS),
     Rule::error("PTX0007", "a constant expression has a value", CONSTANTS),
-    Rule::error("PTX0010", "a module begins with `.version`, and has one", "PTX ISA, 11.1 PTX module directives"),
+    Rule::error("PTX0010", "a module begins with one `.version`, then `.target`, then `.address_size`", "PTX ISA, 11.1 PTX module directives"),
     Rule::error("PTX0011", "the version of a module is one of PTX's", "PTX ISA, 11.1.1 .version"),
     Rule::error("PTX0012", "a module names a target that PTX has, and addresses of 32 or 64 bits", TARGET),
     Rule::error("PTX0013", "the version of a module knows its target", TARGET),

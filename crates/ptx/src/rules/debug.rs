@@ -2,13 +2,14 @@
 
 use super::Check;
 use super::directives::{DIFFERENCE, LABELS, NEGATIVE, OFFSET, SECTION, STAMPED};
-use crate::ast::{Directive, OperandKind, Section, Span};
+use crate::ast::{Directive, Line, OperandKind, Section, Span};
 use crate::lexer::{Lexer, Mark, Token, TokenKind};
 use crate::literal::{Constant, evaluate, integer};
 use roundonce_isa::Finding;
 use std::collections::HashSet;
 
 const FILE: &str = "PTX ISA, 11.5 debugging directives";
+pub(super) const LINES: &str = "PTX ISA, 11.5.4 .loc";
 
 /// A type of debug data: the greatest number in it, the least below zero, and whether labels are. As ptxas has them.
 struct Type {
@@ -69,6 +70,7 @@ impl<'a> Check<'_, 'a> {
         let token = lexer.next();
         let mut data = Data { text: section.body, lexer, token };
         let mut needs = Needs::default();
+        self.labels.insert(section.name);
         let wrong = read(&mut data, &mut needs, &mut self.labels);
         let Needs { labels, offset, negative, difference } = needs;
         for (needed, what) in [(labels, LABELS), (offset, OFFSET), (negative, NEGATIVE), (difference, DIFFERENCE)] {
@@ -88,6 +90,30 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
+    /// A source line, and where what it is of was inlined: at one that a `.loc` before it names.
+    pub(super) fn line(&mut self, line: &Line<'a>) {
+        if let Some((label, _, at)) = line.inlined {
+            self.inlined.push((label, line.span));
+            if !self.lines.contains(&at) {
+                let [file, number, column] = at;
+                let message = format!("inlined at {file} {number} {column}: expected what a `.loc` before it has");
+                self.report(Finding::error("PTX0036", line.span.place(), message).rule(LINES));
+            }
+        }
+        self.lines.insert([line.file, line.line, line.column]);
+    }
+
+    /// That the name of each function that was inlined is in debug data.
+    pub(super) fn inlined_names(&mut self) {
+        for (label, span) in std::mem::take(&mut self.inlined) {
+            if !self.labels.contains(label) {
+                let message =
+                    format!("the name of a function at `{label}`: expected a label of a `.section`, or a section");
+                self.report(Finding::error("PTX0036", span.place(), message).rule(LINES));
+            }
+        }
+    }
+
     /// A section among statements.
     pub(super) fn section_in_body(&mut self, section: &Section<'a>) {
         let message = format!("the section `{}` in a body: expected it outside functions", section.name);
@@ -102,7 +128,9 @@ impl<'a> Check<'_, 'a> {
             self.available(STAMPED, directive.span);
         }
         let natural = |operand: &super::Operand| match operand.kind {
-            OperandKind::Number(_) => evaluate(module, operand).ok().and_then(Constant::natural),
+            OperandKind::Number(_) | OperandKind::Name("WARP_SZ") => {
+                evaluate(module, operand).ok().and_then(Constant::natural)
+            }
             _ => None,
         };
         let wrong = match natural(index) {

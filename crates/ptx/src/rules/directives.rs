@@ -171,7 +171,7 @@ impl Kind {
         match self {
             ANY => ("an integer of 32 bits, not a negative one", "numbers"),
             Kind::Numbers { .. } => ("a positive integer of 32 bits", "numbers"),
-            Kind::Names => ("a name", "names"),
+            Kind::Names => ("a name, or several like `L<3>`", "names"),
             Kind::Strings => ("a text in quotes", "texts"),
         }
     }
@@ -183,7 +183,9 @@ impl Kind {
                 let value = evaluate(module, operand).ok().and_then(Constant::natural);
                 value.is_some_and(|value| (least..=most).contains(&value))
             }
-            (Kind::Names, OperandKind::Name(_)) | (Kind::Strings, OperandKind::Text(_)) => true,
+            (Kind::Names, OperandKind::Name(_) | OperandKind::Range(..)) | (Kind::Strings, OperandKind::Text(_)) => {
+                true
+            }
             _ => false,
         }
     }
@@ -310,16 +312,43 @@ impl<'a> Check<'_, 'a> {
             _ => return,
         };
         for operand in self.module.operands(directive.operands) {
-            let Some(target) = operand.name() else { continue };
-            match self.scopes.find(target) {
+            let found = match operand.kind {
+                OperandKind::Name(target) => match self.scopes.find(target) {
+                    Some(entity) if entity == wanted => continue,
+                    Some(entity) => format!("the {} `{target}`", entity.noun()),
+                    None => {
+                        self.undeclared(target, operand.span);
+                        continue;
+                    }
+                },
+                OperandKind::Range(prefix, count) => match self.wrong_target((prefix, count), wanted) {
+                    Some(found) => found,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let message = format!("{found} in `{name}`: expected {what}");
+            self.report(Finding::error("PTX0030", operand.span.place(), message).rule(CONTROL));
+        }
+    }
+
+    /// The first of a range of targets that is of another kind, or nothing. No more are looked up in a module than it has
+    /// bytes: lists that repeat a long range would take too long.
+    fn wrong_target(&mut self, (prefix, count): (&str, u32), wanted: Entity) -> Option<String> {
+        for number in 0..count {
+            let Some(left) = self.targets_left.checked_sub(1) else {
+                self.unchecked += 1;
+                return None;
+            };
+            self.targets_left = left;
+            let target = format!("{prefix}{number}");
+            match self.scopes.find(&target) {
                 Some(entity) if entity == wanted => {}
-                Some(entity) => {
-                    let message = format!("the {} `{target}` in `{name}`: expected {what}", entity.noun());
-                    self.report(Finding::error("PTX0030", operand.span.place(), message).rule(CONTROL));
-                }
-                None => self.undeclared(target, operand.span),
+                Some(entity) => return Some(format!("the {} `{target}`", entity.noun())),
+                None => return Some(format!("`{target}`, which is not declared,")),
             }
         }
+        None
     }
 
     /// A directive that instructions name by its label, and that has none.

@@ -170,7 +170,7 @@ impl<'a> Check<'_, 'a> {
         let wanted = Wanted::plain(name, registers(kind), immediate, INSTRUCTIONS);
         match (count, kind) {
             (Some(count), _) => self.fragment(operand, &wanted, kind, count),
-            (None, "A") => self.address_place(operand, &wanted, space, false),
+            (None, "A") => self.address_place(operand, &wanted, space, (false, false)),
             (None, _) if kind.starts_with('s') => self.selectors(operand, kind),
             (None, "B" | "U" | "X") => self.tensor_address(operand, &wanted, kind),
             (None, "m" | "c" | "C") if matches!(operand.kind, OperandKind::Vector(_)) => {
@@ -306,11 +306,11 @@ impl<'a> Check<'_, 'a> {
     /// An address in tensor memory.
     fn tensor_address(&mut self, operand: &Operand<'a>, wanted: &Wanted, kind: &str) {
         self.declared_in(operand);
-        let OperandKind::Address(items) = operand.kind else {
+        if !matches!(operand.kind, OperandKind::Address(_)) {
             let (found, help) = ("an operand without brackets", "write an address: `[a]`");
             return self.refuse("PTX0030", operand, wanted, found, help);
-        };
-        let entity = match self.address_base(items).and_then(Operand::name) {
+        }
+        let entity = match self.address_name(operand) {
             Some(name) => match self.scopes.find(name) {
                 None if !is_special(name) => return,
                 entity => entity,

@@ -1,6 +1,7 @@
 //! Rules about the module as a whole: version, target, types of declarations.
 
 use super::Check;
+use super::debug::LINES;
 use super::declarations::Scope;
 use crate::ast::{Item, Operand, Space, Variable};
 use crate::types::Type;
@@ -98,7 +99,7 @@ const WIDE_ADDRESSES: u32 = 90;
 /// The first target with `.f16x2` registers and variables; scalar `.f16` ones are declared anywhere.
 const PACKED_HALF_TARGET: u32 = 53;
 
-impl<'a> Check<'_, 'a> {
+impl<'m, 'a> Check<'m, 'a> {
     /// `.version` first, then `.target`.
     pub(super) fn header(&mut self) {
         let rule = "PTX ISA, 11.1 PTX module directives";
@@ -125,6 +126,22 @@ impl<'a> Check<'_, 'a> {
             let message = "a second `.version`: expected one, at the beginning of the module";
             self.report(Finding::error("PTX0010", span.place(), message).rule(rule));
         }
+        // What has been read: `.target`, then `.address_size`, then other things.
+        let mut reached = 0;
+        for item in &module.items {
+            let (rank, wrong) = match item {
+                Item::Version { .. } => continue,
+                Item::Target { span, .. } => (1, (reached > 1).then_some((span, "`.target`", "`.version`"))),
+                Item::AddressSize { span, .. } => (2, (reached > 1).then_some((span, "`.address_size`", "`.target`"))),
+                _ => (3, None),
+            };
+            if let Some((span, name, before)) = wrong {
+                let message = format!("{name} in another place: expected it right behind {before}");
+                self.report(Finding::error("PTX0010", span.place(), message).rule(rule));
+            }
+            reached = reached.max(rank);
+        }
+        self.target_options();
         if self.module.targets().next().is_none() {
             self.report(
                 Finding::error(
@@ -134,6 +151,28 @@ impl<'a> Check<'_, 'a> {
                 )
                 .rule(rule),
             );
+        }
+    }
+
+    /// An architecture comes first, and there is one mode of textures.
+    fn target_options(&mut self) {
+        let module = self.module;
+        let lists = module.items.iter().filter_map(|item| match item {
+            Item::Target { words, .. } => Some(module.operands(*words)),
+            _ => None,
+        });
+        let words: Vec<&Operand> = lists.flatten().collect();
+        let rule = "PTX ISA, 11.1.2 .target";
+        if let Some(first) = words.first().filter(|word| word.name().is_some_and(|name| TARGET_OPTIONS.contains(&name)))
+        {
+            let message = "an option before the architecture: expected one like `sm_90` first";
+            self.report(Finding::error("PTX0012", first.span.place(), message).rule(rule));
+        }
+        let modes = || words.iter().filter(|word| word.name().is_some_and(|name| name.starts_with("texmode_")));
+        let mode = modes().next().and_then(|word| word.name());
+        if let Some(other) = modes().find(|word| word.name() != mode) {
+            let message = "a second mode of textures: expected one";
+            self.report(Finding::error("PTX0012", other.span.place(), message).rule(rule));
         }
     }
 
@@ -150,7 +189,7 @@ impl<'a> Check<'_, 'a> {
         Some(span.place())
     }
 
-    pub(super) fn item(&mut self, item: &Item<'a>) {
+    pub(super) fn item(&mut self, item: &'m Item<'a>) {
         match item {
             Item::Version { version, span } if !is_version(*version) => {
                 let (place, message) = (span.place(), no_version(*version));
@@ -190,6 +229,10 @@ impl<'a> Check<'_, 'a> {
             }
             Item::Function(function) => self.function(function),
             Item::Section(section) => self.section(section),
+            Item::Line(line) => {
+                let message = "`.loc` outside functions: expected it in a body";
+                self.report(Finding::error("PTX0036", line.span.place(), message).rule(LINES));
+            }
             Item::Directive(directive) if directive.name == ".alias" => self.alias(directive),
             Item::Directive(directive) if directive.name == ".file" => self.file(directive),
             Item::Directive(directive) => self.module_directive(directive),

@@ -12,19 +12,24 @@ struct Special {
     numbers: Option<(u32, u32, &'static str)>,
     /// How many numbers it holds.
     lanes: usize,
-    /// A predicate has 1; `None` where it depends on the version.
-    bits: Option<u32>,
+    /// The widths at which a `mov` reads it, the widest last; a predicate has 1.
+    widths: &'static [u32],
     gate: Gate,
 }
 
-const fn one(name: &'static str, bits: u32, gate: Gate) -> Special {
-    Special { name, numbers: None, lanes: 1, bits: Some(bits), gate }
+const fn one(name: &'static str, widths: &'static [u32], gate: Gate) -> Special {
+    Special { name, numbers: None, lanes: 1, widths, gate }
 }
-const fn four(name: &'static str, gate: Gate) -> Special {
-    Special { name, numbers: None, lanes: 4, bits: Some(32), gate }
+const fn four(name: &'static str, widths: &'static [u32], gate: Gate) -> Special {
+    Special { lanes: 4, ..one(name, widths, gate) }
 }
-const fn numbered(name: &'static str, numbers: (u32, u32, &'static str), bits: u32, gate: Gate) -> Special {
-    Special { name, numbers: Some(numbers), lanes: 1, bits: Some(bits), gate }
+const fn numbered(
+    name: &'static str,
+    numbers: (u32, u32, &'static str),
+    widths: &'static [u32],
+    gate: Gate,
+) -> Special {
+    Special { numbers: Some(numbers), ..one(name, widths, gate) }
 }
 const fn since(major: u16, minor: u16, target: u32) -> Gate {
     Gate::since(Version(major, minor), target)
@@ -33,49 +38,52 @@ const fn since(major: u16, minor: u16, target: u32) -> Gate {
 const ALWAYS: Gate = since(1, 0, 0);
 const CLUSTER: Gate = since(7, 8, 90);
 
+const WORD: &[u32] = &[32];
+const WIDE: &[u32] = &[64];
+
 /// As PTX ISA and ptxas 12.9 and 13.5 have them. Since when `%envreg` is there is ptxas's word: the manual has 2.1.
 #[rustfmt::skip] // A table.
 static SPECIAL: &[Special] = &[
-    four("%tid", ALWAYS),
-    four("%ntid", ALWAYS),
-    four("%ctaid", ALWAYS),
-    four("%nctaid", ALWAYS),
-    Special { bits: None, ..one("%gridid", 64, ALWAYS) },
-    one("%laneid", 32, since(1, 3, 0)),
-    one("%warpid", 32, since(1, 3, 0)),
-    one("%nwarpid", 32, since(2, 0, 20)),
-    one("%smid", 32, since(1, 3, 0)),
-    one("%nsmid", 32, since(2, 0, 20)),
-    one("%is_explicit_cluster", 1, CLUSTER),
-    four("%clusterid", CLUSTER),
-    four("%nclusterid", CLUSTER),
-    four("%cluster_ctaid", CLUSTER),
-    four("%cluster_nctaid", CLUSTER),
-    one("%cluster_ctarank", 32, CLUSTER),
-    one("%cluster_nctarank", 32, CLUSTER),
-    one("%lanemask_eq", 32, since(2, 0, 20)),
-    one("%lanemask_le", 32, since(2, 0, 20)),
-    one("%lanemask_lt", 32, since(2, 0, 20)),
-    one("%lanemask_ge", 32, since(2, 0, 20)),
-    one("%lanemask_gt", 32, since(2, 0, 20)),
-    one("%clock", 32, ALWAYS),
-    one("%clock_hi", 32, since(5, 0, 20)),
-    one("%clock64", 64, since(2, 0, 20)),
-    one("%globaltimer", 64, since(3, 1, 30)),
-    one("%globaltimer_lo", 32, since(3, 1, 30)),
-    one("%globaltimer_hi", 32, since(3, 1, 30)),
-    numbered("%pm", (0, 3, ""), 32, since(1, 3, 0)),
-    numbered("%pm", (4, 7, ""), 32, since(3, 0, 20)),
-    numbered("%pm", (0, 7, "_64"), 64, since(4, 0, 50)),
-    numbered("%envreg", (0, 31, ""), 32, ALWAYS),
-    one("%reserved_smem_offset_begin", 32, since(7, 6, 80)),
-    one("%reserved_smem_offset_end", 32, since(7, 6, 80)),
-    one("%reserved_smem_offset_cap", 32, since(7, 6, 80)),
-    numbered("%reserved_smem_offset_", (0, 1, ""), 32, since(7, 6, 80)),
-    one("%total_smem_size", 32, since(4, 1, 20)),
-    one("%aggr_smem_size", 32, since(8, 1, 90)),
-    one("%dynamic_smem_size", 32, since(4, 1, 20)),
-    Special { bits: None, ..one("%current_graph_exec", 64, since(8, 0, 50)) },
+    four("%tid", &[16, 32], ALWAYS),
+    four("%ntid", &[16, 32], ALWAYS),
+    four("%ctaid", &[16, 32], ALWAYS),
+    four("%nctaid", &[16, 32], ALWAYS),
+    one("%gridid", &[16, 32, 64], ALWAYS),
+    one("%laneid", WORD, since(1, 3, 0)),
+    one("%warpid", WORD, since(1, 3, 0)),
+    one("%nwarpid", WORD, since(2, 0, 20)),
+    one("%smid", WORD, since(1, 3, 0)),
+    one("%nsmid", WORD, since(2, 0, 20)),
+    one("%is_explicit_cluster", &[1], CLUSTER),
+    four("%clusterid", WORD, CLUSTER),
+    four("%nclusterid", WORD, CLUSTER),
+    four("%cluster_ctaid", WORD, CLUSTER),
+    four("%cluster_nctaid", WORD, CLUSTER),
+    one("%cluster_ctarank", WORD, CLUSTER),
+    one("%cluster_nctarank", WORD, CLUSTER),
+    one("%lanemask_eq", WORD, since(2, 0, 20)),
+    one("%lanemask_le", WORD, since(2, 0, 20)),
+    one("%lanemask_lt", WORD, since(2, 0, 20)),
+    one("%lanemask_ge", WORD, since(2, 0, 20)),
+    one("%lanemask_gt", WORD, since(2, 0, 20)),
+    one("%clock", WORD, ALWAYS),
+    one("%clock_hi", WORD, since(5, 0, 20)),
+    one("%clock64", WIDE, since(2, 0, 20)),
+    one("%globaltimer", WIDE, since(3, 1, 30)),
+    one("%globaltimer_lo", WORD, since(3, 1, 30)),
+    one("%globaltimer_hi", WORD, since(3, 1, 30)),
+    numbered("%pm", (0, 3, ""), WORD, since(1, 3, 0)),
+    numbered("%pm", (4, 7, ""), WORD, since(3, 0, 20)),
+    numbered("%pm", (0, 7, "_64"), WIDE, since(4, 0, 50)),
+    numbered("%envreg", (0, 31, ""), WORD, ALWAYS),
+    one("%reserved_smem_offset_begin", WORD, since(7, 6, 80)),
+    one("%reserved_smem_offset_end", WORD, since(7, 6, 80)),
+    one("%reserved_smem_offset_cap", WORD, since(7, 6, 80)),
+    numbered("%reserved_smem_offset_", (0, 1, ""), WORD, since(7, 6, 80)),
+    one("%total_smem_size", WORD, since(4, 1, 20)),
+    one("%aggr_smem_size", WORD, since(8, 1, 90)),
+    one("%dynamic_smem_size", WORD, since(4, 1, 20)),
+    one("%current_graph_exec", WIDE, since(8, 0, 50)),
 ];
 
 impl Special {
@@ -104,9 +112,9 @@ pub(crate) fn special_lanes(name: &str) -> usize {
     find(name).map_or(1, |row| row.lanes)
 }
 
-/// How many bits a special register has, a predicate 1; `None` where it depends on the version.
-pub(super) fn special_bits(name: &str) -> Option<u32> {
-    find(name).map_or(Some(32), |row| row.bits)
+/// The widths at which a `mov` reads a special register, the widest last.
+pub(super) fn special_widths(name: &str) -> &'static [u32] {
+    find(name).map_or(WORD, |row| row.widths)
 }
 
 impl Check<'_, '_> {

@@ -31,6 +31,11 @@ pub(super) enum Immediate {
 }
 
 impl Immediate {
+    /// Whether integers may stand there.
+    fn is_integer(self) -> bool {
+        !matches!(self, Immediate::None | Immediate::Floating)
+    }
+
     /// Whether not every integer may stand there.
     fn is_limited(self) -> bool {
         matches!(self, Immediate::Byte | Immediate::Barrier | Immediate::Threads | Immediate::SomeThreads)
@@ -310,6 +315,8 @@ impl<'a> Check<'_, 'a> {
                     .help("drop the sum"),
                 );
             }
+            // Its address, a number: not as the manual has it, but the assembler takes it.
+            Some(Entity::Variable(..)) if wanted.immediate.is_integer() && wanted.types != [".pred"] => {}
             Some(Entity::Function | Entity::Label) => {
                 self.refuse("PTX0030", operand, wanted, "a sum with an address", "no address is taken here");
             }

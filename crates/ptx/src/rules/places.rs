@@ -1,11 +1,12 @@
 //! Instructions outside the multiply-add family: their operands, by the places of a signature.
 
+use super::addresses::name_in_sum;
 use super::names::{self, is_special};
 use super::operands::{Immediate, Wanted};
-use super::scope::{Entity, Holds};
+use super::scope::Entity;
 use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
-use crate::ast::{Binary, Instruction, Operand, OperandKind, Operands, Space, Unary};
+use crate::ast::{Instruction, Operand, OperandKind, Unary};
 use crate::literal::{LARGEST_ALIGNMENT, alignment, evaluate};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Typed, holders};
@@ -54,16 +55,13 @@ fn constants(ty: &str) -> Immediate {
     }
 }
 
-/// The registers of an address of 64 bits.
 /// What is found of a vector of mixed types, and a help.
 pub(super) const MIXED: (&str, &str) = (
     "registers of several types in braces",
     "the registers of a vector are of one width, and of one kind where they are not of bits",
 );
-static WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
-
 /// A special register of several numbers where one is wanted: what was found, and help.
-fn vector_without_component(name: &str) -> (String, String) {
+pub(super) fn vector_without_component(name: &str) -> (String, String) {
     (format!("the vector `{name}`"), format!("name a component: `{name}.x`"))
 }
 
@@ -111,10 +109,11 @@ impl<'a> Check<'_, 'a> {
                     self.source_place(operand, (place, space), &wanted, ty, count);
                 }
                 PlaceKind::Address => {
-                    self.address_place(operand, &wanted, space, space.is_none_or(|space| space == ".global"));
+                    let wide = space.is_none_or(|space| space == ".global");
+                    self.address_place(operand, &wanted, space, (wide, place.symbols));
                     self.parameter_place(instruction, operand);
                 }
-                PlaceKind::AddressIn(space) => self.address_place(operand, &wanted, Some(space), false),
+                PlaceKind::AddressIn(space) => self.address_place(operand, &wanted, Some(space), (false, false)),
                 PlaceKind::Constant => {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
@@ -214,86 +213,39 @@ impl<'a> Check<'_, 'a> {
                     let (found, help) = vector_without_component(name);
                     return self.refuse("PTX0030", operand, wanted, &found, &help);
                 }
-                let holds = Type::of(ty).is_some_and(|ty| match names::special_bits(name) {
-                    Some(1) => ty.kind == ScalarKind::Pred,
-                    _ if !ty.is_integer() => false,
-                    Some(64) => ty.bits == 64 || place.relaxed,
-                    Some(_) => ty.bits <= 32 || place.relaxed && !matches!(ty.bits, 64..),
-                    None => true,
+                if let OperandKind::Component(_, component) = operand.kind
+                    && names::special_lanes(name) == 1
+                {
+                    let found = format!("`{}` of `{name}`, one number", component.text());
+                    return self.refuse("PTX0030", operand, wanted, &found, "`%tid` and its like have components");
+                }
+                let widths = names::special_widths(name);
+                let widest = widths.last().copied().unwrap_or_default();
+                let holds = Type::of(ty).is_some_and(|ty| match ty.kind {
+                    ScalarKind::Pred => widest == 1,
+                    _ if !ty.is_integer() || widest == 1 => false,
+                    // A conversion reads the low bits.
+                    _ if place.relaxed => ty.bits <= widest,
+                    _ if place.packs => widths.contains(&ty.bits),
+                    _ => ty.bits == widest,
                 });
                 if !holds {
-                    let help = "a special register has 32 bits, `%clock64` and its like 64";
-                    self.refuse("PTX0030", operand, wanted, &format!("the special register `{name}`"), help);
+                    let widths: Vec<String> = widths.iter().map(u32::to_string).collect();
+                    let help = match widest {
+                        1 => "it is a predicate".to_owned(),
+                        _ => format!("`mov` reads {} bits of it, braces and `cvt` {widest}", widths.join(" or ")),
+                    };
+                    self.refuse("PTX0030", operand, wanted, &format!("the special register `{name}`"), &help);
                 }
             }
-            OperandKind::Name(name) if place.symbols && self.is_symbol(name) => {
-                self.in_space(operand, Some(name), space, wanted);
-            }
+            _ if place.symbols && self.is_symbol(operand) => self.symbol(operand, space, wanted, ty),
             OperandKind::Name(name)
                 if matches!(place.ty, Typed::Fixed(_)) && self.scopes.find(name) == Some(Entity::Function) =>
             {
                 self.refuse("PTX0030", operand, wanted, &format!("the function `{name}`"), "");
             }
-            OperandKind::Index(items) if place.symbols => self.element(operand, items, wanted),
-            OperandKind::Binary(_, items) if place.symbols && self.starts_with_symbol(items) => {
-                self.declared_in(operand);
-            }
             _ => self.source(operand, wanted),
         }
-    }
-
-    /// An element of an array: its index is a constant, an integer register, or the sum of both.
-    fn element(&mut self, operand: &Operand<'a>, items: Operands, wanted: &Wanted) {
-        self.declared_in(operand);
-        let [array, index] = self.module.operands(items) else { return };
-        let name = array.name().unwrap_or_default();
-        let is_array = |entity| matches!(entity, Entity::Variable(.., layout) if layout.elements.is_some());
-        if self.scopes.find(name).is_some_and(|entity| !is_array(entity)) {
-            let found = format!("an element of `{name}`, which is no array");
-            return self.refuse("PTX0030", operand, wanted, &found, "write an address: `[a]`");
-        }
-        let register = match index.kind {
-            OperandKind::Binary(Binary::Add, items) => self.module.operands(items).first().unwrap_or(index),
-            _ => index,
-        };
-        let help = "an index is an integer of 16, 32 or 64 bits";
-        match register.name().and_then(|name| self.scopes.find(name)) {
-            Some(Entity::Register { ty, lanes })
-                if lanes > 1 || Type::of_register(ty).is_none_or(|ty| !ty.is_integer()) =>
-            {
-                self.refuse("PTX0027", operand, wanted, &format!("an index in a `{ty}` register"), help);
-            }
-            Some(entity @ (Entity::Function | Entity::Label)) => {
-                self.refuse("PTX0030", operand, wanted, &format!("a {} as an index", entity.noun()), help);
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether a name is of something with an address.
-    fn is_symbol(&self, name: &str) -> bool {
-        matches!(self.scopes.find(name), Some(Entity::Variable(..) | Entity::Function))
-    }
-
-    /// That a variable lives in the state space that is written.
-    fn in_space(&mut self, operand: &Operand<'a>, name: Option<&str>, written: Option<&str>, wanted: &Wanted) {
-        let Some(Entity::Variable(space, ..)) = name.and_then(|name| self.scopes.find(name)) else { return };
-        let lives = space.text();
-        let (Some(lives), Some(written)) = (space_name(lives), written) else { return };
-        if lives != written {
-            let name = name.unwrap_or_default();
-            let found = format!("`{name}`, which lives in `{lives}`, with `{written}`");
-            self.refuse("PTX0030", operand, wanted, &found, &format!("write `{lives}`"));
-        }
-    }
-
-    fn starts_with_symbol(&self, items: Operands) -> bool {
-        let first = self.module.operands(items).first();
-        first.is_some_and(|first| match first.kind {
-            OperandKind::Name(name) => self.is_symbol(name),
-            OperandKind::Binary(_, items) => self.starts_with_symbol(items),
-            _ => false,
-        })
     }
 
     /// Whether an operand is several, where they make one value of bits.
@@ -369,6 +321,12 @@ impl<'a> Check<'_, 'a> {
                     let message = "a predicate in braces: expected a register of bits; the assembler says nothing";
                     self.report(Finding::note("PTX0027", item.span.place(), message).rule(INSTRUCTIONS));
                 }
+                (_, OperandKind::Binary(..)) if name_in_sum(module, item).is_some() => {
+                    self.refuse("PTX0030", item, &wanted, "a sum in braces", "move it into a register first");
+                }
+                (_, OperandKind::Name(name)) if self.scopes.find(name) == Some(Entity::Function) => {
+                    self.refuse("PTX0030", item, &wanted, &format!("the function `{name}` in braces"), "");
+                }
                 (true, OperandKind::Discard) => {}
                 (true, _) => self.destination(item, &wanted),
                 (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
@@ -403,98 +361,6 @@ impl<'a> Check<'_, 'a> {
             !is_pred && (one.bits != other.bits || !(is_bits || is_one_kind))
         };
         types().zip(types().skip(1)).any(|(one, other)| differ(one, other))
-    }
-
-    /// The first operand of an address, with nothing added.
-    pub(super) fn address_base(&self, items: Operands) -> Option<&Operand<'a>> {
-        let mut base = self.module.operands(items).first();
-        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
-            base = self.module.operands(*items).first();
-        }
-        base
-    }
-
-    /// `wide`: as many bits as `.address_size` says.
-    pub(super) fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
-        self.declared_in(operand);
-        let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
-        let OperandKind::Address(items) = operand.kind else {
-            return match operand.kind {
-                OperandKind::Index(items) => self.element(operand, items, wanted),
-                _ => self.refuse("PTX0030", operand, wanted, "an operand without brackets", "write an address: `[a]`"),
-            };
-        };
-        let base = self.address_base(items);
-        if base.is_some_and(|base| matches!(base.kind, OperandKind::Index(_))) {
-            let help = "write the element without the brackets around it, `s[2]`, or its offset in bytes, `[s+8]`";
-            return self.refuse("PTX0030", operand, wanted, "an element of an array as an address", help);
-        }
-        let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
-        if is_number && space != Some(".local") {
-            let help = "move the address into a register first";
-            return self.refuse("PTX0030", operand, wanted, "a constant address", help);
-        }
-        let name = base.and_then(Operand::name);
-        self.in_space(operand, name, space, wanted);
-        match name.and_then(|name| self.scopes.find(name)) {
-            Some(Entity::Register { ty, .. }) => {
-                let of = Type::of_register(ty);
-                let found = format!("an address in a `{ty}` register");
-                let is_narrow = of.is_some_and(|ty| ty.bits == 32) && self.address_size == 64;
-                if of.is_none_or(|ty| !ty.is_integer()) {
-                    self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
-                } else if is_narrow && wide {
-                    let wanted = &Wanted::plain(wanted.name, WIDE_ADDRESSES, Immediate::None, INSTRUCTIONS);
-                    self.refuse(
-                        "PTX0027",
-                        operand,
-                        wanted,
-                        &found,
-                        "with `.address_size 64` such an address has 64 bits",
-                    );
-                }
-            }
-            // As ptxas 12.9 and 13.5 have it.
-            Some(Entity::Variable(lives @ (Space::Param | Space::Const(_)), ..)) if space.is_none() => {
-                let (name, lives) = (name.unwrap_or_default(), lives.text());
-                let found = format!("`{name}`, which lives in `{lives}`, without a state space");
-                self.refuse(
-                    "PTX0030",
-                    operand,
-                    wanted,
-                    &found,
-                    "without one a name is of a window of generic addresses",
-                );
-            }
-            Some(Entity::Function | Entity::Label) => {
-                let found = format!("`{}`, no variable", name.unwrap_or_default());
-                self.refuse("PTX0030", operand, wanted, &found, "write a register or a variable");
-            }
-            None if name.is_some_and(|name| is_special(name) && names::special_lanes(name) > 1) => {
-                let (found, help) = vector_without_component(name.unwrap_or_default());
-                self.refuse("PTX0030", operand, wanted, &found, &help);
-            }
-            _ => {}
-        }
-    }
-
-    /// That a parameter is in the part of `.param` that is named, and a function's argument not written, its result not read.
-    fn parameter_place(&mut self, instruction: &Instruction<'a>, operand: &Operand<'a>) {
-        let OperandKind::Address(items) = operand.kind else { return };
-        let Some(name) = self.address_base(items).and_then(Operand::name) else { return };
-        let Some(Entity::Variable(Space::Param, holds, _)) = self.scopes.find(name) else { return };
-        let words = self.module.modifiers(instruction.modifiers);
-        if self.in_kernel && holds == Holds::Argument && words.contains(&".param::func") {
-            let message = format!("`{name}` is a parameter of a kernel, with `.param::func`: expected `.param::entry`");
-            return self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
-        }
-        let (what, expected) = match (instruction.opcode, holds) {
-            ("st", Holds::Argument) => ("a parameter", "its results and the arguments of a call are written"),
-            ("ld", Holds::Result) => ("a result", "its parameters and the results of a call are read"),
-            _ => return,
-        };
-        let message = format!("`{name}` is {what} of its function: expected another variable: {expected}");
-        self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
     }
 
     pub(super) fn constant_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {

@@ -2,7 +2,7 @@
 
 use crate::ast::{Module, OperandKind, Space, Variable};
 use crate::literal::{Constant, evaluate};
-use crate::scopes::{Found, Scopes};
+use crate::scopes::{Found, Map, Scopes};
 use crate::types::{ScalarKind, Type};
 
 /// What was declared.
@@ -106,21 +106,42 @@ impl Entity<'_> {
 }
 
 /// The names that stand in a module.
-#[derive(Default)]
-pub(super) struct Names<'a>(Scopes<'a, Entity<'a>, Entity<'a>>);
+pub(super) struct Names<'a> {
+    scopes: Scopes<'a, Entity<'a>, Entity<'a>>,
+    /// Of each open scope, by the part before the number at the end of a name, the least number that is declared alone.
+    numbered: Vec<Map<&'a str, u32>>,
+}
+
+/// `r12` as `r` and 12. What begins with a zero is no number: `%r<4>` may stand behind `%r0` and `%r02`, to the assembler.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let prefix = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    let digits = &name[prefix.len()..];
+    Some((prefix, digits.parse().ok()?)).filter(|_| !digits.starts_with('0'))
+}
 
 impl<'a> Names<'a> {
+    pub(super) fn new() -> Names<'a> {
+        Names { scopes: Scopes::default(), numbered: vec![Map::default()] }
+    }
+
     pub(super) fn enter(&mut self) {
-        self.0.enter();
+        self.scopes.enter();
+        self.numbered.push(Map::default());
     }
     pub(super) fn leave(&mut self) {
-        self.0.leave();
+        self.scopes.leave();
+        self.numbered.pop();
     }
 
     /// Declares a name in the innermost scope and says whether it was already declared there.
     pub(super) fn declare(&mut self, name: &'a str, entity: Entity<'a>) -> bool {
-        let again = self.0.find_here(name).is_some();
-        self.0.declare(name, entity);
+        let again = self.scopes.find_here(name).is_some();
+        self.scopes.declare(name, entity);
+        if let (Entity::Register { .. } | Entity::Variable(..), Some((prefix, number))) = (entity, numbered(name))
+            && let Some(numbers) = self.numbered.last_mut()
+        {
+            numbers.entry(prefix).and_modify(|least| *least = number.min(*least)).or_insert(number);
+        }
         again
     }
 
@@ -131,23 +152,25 @@ impl<'a> Names<'a> {
             space => Entity::Variable(space, Holds::Anything, Layout::of(module, variable)),
         };
         let Some(count) = variable.count else {
+            let is_in_range = matches!(self.scopes.find_here(variable.name), Some(Found::InRange(..)));
             let again = self.declare(variable.name, entity);
             // Which of the module's may be repeated, `declarations` says.
-            return again && variable.linkage.is_none() && !self.is_outermost();
+            return again && variable.linkage.is_none() && (is_in_range || !self.is_outermost());
         };
         // Two ranges of one prefix overlap in their first register; a single one may lie within.
-        let again = count > 0 && self.0.has_range_here(variable.name);
-        self.0.declare_range(variable.name, count, entity);
+        let least = self.numbered.last().and_then(|numbers| numbers.get(variable.name));
+        let again = self.scopes.has_range_here(variable.name) || least.is_some_and(|least| *least < count);
+        self.scopes.declare_range(variable.name, count, entity);
         again
     }
 
     /// Whether declarations are the module's.
     pub(super) fn is_outermost(&self) -> bool {
-        self.0.depth() == 1
+        self.scopes.depth() == 1
     }
 
     /// What a name means here.
     pub(super) fn find(&self, name: &str) -> Option<Entity<'a>> {
-        self.0.find(name).map(|(Found::Name(_, entity) | Found::InRange(_, _, entity))| *entity)
+        self.scopes.find(name).map(|(Found::Name(_, entity) | Found::InRange(_, _, entity))| *entity)
     }
 }

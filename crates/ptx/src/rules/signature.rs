@@ -101,6 +101,11 @@ impl<'a> Check<'_, 'a> {
                 self.report_gate(&Gated { span, name, gate, source, note: "" }, self.target);
             }
         }
+        if let Some((word, other)) = signatures::exclusive(opcode, &written) {
+            let message = format!("`{word}` of `{opcode}` with `{other}`: expected one of them");
+            let place = self.spelling_span(instruction).place();
+            self.report(Finding::error("PTX0024", place, message).rule(source));
+        }
         self.wide_vector(instruction, types, &written);
         let (row, types) = (*row, types.to_vec());
         Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written })))

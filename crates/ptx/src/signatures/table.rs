@@ -82,6 +82,7 @@ pub(super) static SETS: &[(&str, &str)] = &[
     ("scope", ".cta .cluster .gpu .sys"),
     ("ld-cop", ".ca .cg .cs .lu .cv"),
     ("st-cop", ".wb .cg .cs .wt"),
+    ("not-global", ".shared .shared::cta .shared::cluster .local .const .param .param::entry .param::func"),
     ("evict1", ".L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate"),
     ("evict2", ".L2::evict_normal .L2::evict_first .L2::evict_last"),
     ("fetch", ".L2::64B .L2::128B .L2::256B"),
@@ -118,6 +119,14 @@ pub(super) static WORDS: &[WordGate] = &[
     word("cvta isspacep", ".param|.param::entry", since(7, 7, 70)),
     word("bar barrier", ".cta", since(7, 8, 20)),
     word("prefetch", "evict2", since(7, 4, 80)),
+];
+
+/// Modifiers of an opcode that exclude each other, though its rows have slots for both.
+#[rustfmt::skip] // A table.
+pub(super) static EXCLUSIVE: &[(&str, &str, &str)] = &[
+    ("ld st atom red", "evict1|evict2|fetch|hint", "not-global"),
+    ("ld", "evict1", "ld-cop"),
+    ("st", "evict1", "st-cop"),
 ];
 
 /// Words that make another instruction of an opcode, which has no rows here.
