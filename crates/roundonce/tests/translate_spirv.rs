@@ -32,7 +32,7 @@ const LACKING: [(&str, &str); 4] = [
 ];
 /// What OpenCL 1.2 lacks beside them.
 #[rustfmt::skip] // A kernel a line.
-const LACKING_OLD: [(&str, &str); 12] = [
+const LACKING_OLD: [(&str, &str); 11] = [
     (MATRICES,       "a subgroup of 32"),
     ("call",         "a generic address"),
     ("dot",          "a subgroup of 32"),
@@ -41,7 +41,6 @@ const LACKING_OLD: [(&str, &str); 12] = [
     ("heap",         "a variable in global memory"),
     ("matrix_moves", "a subgroup of 32"),
     ("old_2_3",      "a variable in global memory"),
-    ("pipeline",     "a variable in global memory"),
     ("recursive",    "a generic address"),
     ("softmax",      "a subgroup of 32"),
     ("virtual",      "a generic address"),

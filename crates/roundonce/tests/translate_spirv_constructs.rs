@@ -345,16 +345,19 @@ fn refusals() {
     let found = refused(&both, &Translating::default());
     let wanted = ("TRN0001", "`div.rp.f64 d5, d5, d2`: f64 rounded up".to_owned());
     assert_eq!(found, [wanted]);
+    let named = module(
+        ".global .u32 v;\n.global .u64 held = generic(v);",
+        "",
+        "ld.global.u64 d4, [held];\nst.global.u64 [d2], d4;",
+    );
+    let found = refused(&named, &Translating::default());
+    let wanted = ("TRN0001", "variable `held`: an initial value that holds addresses".to_owned());
+    assert_eq!(found, [wanted]);
     let masked =
         module("", "", "shfl.sync.idx.b32 r4, r2, r3, 31, 15;\nfns.b32 r5, r4, 3, 1;\nst.global.u32 [d2], r5;");
     let found = refused(&masked, &Translating::default());
     let words = ["lanes of a warp chosen by a mask", "the n-th set bit"];
     assert!(found.iter().zip(words).all(|((_, found), words)| found.ends_with(words)) && found.len() == 2, "{found:?}");
-    let named =
-        module(".global .u32 v;\n.global .u64 p = generic(v);", "", "ld.global.u64 d4, [p];\nst.global.u64 [d2], d4;");
-    let found = refused(&named, &Translating::default());
-    let wanted = ("TRN0001", "variable `p`: an initial value that holds addresses".to_owned());
-    assert_eq!(found, [wanted]);
 }
 
 #[test]
