@@ -169,6 +169,7 @@ impl<'py> Ran<'py> {
             trace: report
                 .trace
                 .iter()
+                .filter(|step| step.is_written())
                 .map(|step| Traced {
                     line: step.line,
                     instruction: step.text.split_whitespace().collect::<Vec<_>>().join(" "),

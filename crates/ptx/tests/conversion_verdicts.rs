@@ -94,26 +94,3 @@ fn an_unknown_type_is_named() {
         check_text(text, &Options::default()).into_iter().map(|finding| finding.message).collect();
     assert!(findings[0].starts_with("`.e9m9x2` is neither a type nor a modifier of `cvt`"), "{findings:?}");
 }
-
-/// Where ptxas 13.5 asks for the width of an operand alone, and where for its type.
-#[test]
-fn operands_by_width() {
-    let registers = ".reg .u32 %u<4>;\n.reg .s32 %s<4>;\n.reg .f16x2 %w<4>;\n.reg .b64 %d<4>;\n";
-    let accepted = |line: &str| {
-        let text = format!(
-            ".version 9.4\n.target sm_107a\n.address_size 64\n.visible .entry k() {{\n{REGISTERS}{registers}{line};\nret;\n}}\n"
-        );
-        !check_text(&text, &Options::default()).iter().any(|finding| finding.severity == roundonce_isa::Severity::Error)
-    };
-    for (line, operands, expected) in [
-        ("cvt.rn.satfinite.e2m1x2.bf16x2 %b0, OPERAND", "%r1 %f1 %w1 %u1 %s1", true),
-        ("cvt.rz.satfinite.relu.e2m1x2.bf16x2 %b0, OPERAND", "%r1 %f1 %w1 %u1 %s1", true),
-        ("cvt.rn.satfinite.e2m1x2.bf16x2 %b0, OPERAND", "%h1 %d1 7", false),
-        ("cvt.rn.satfinite.e2m1x2.f16x2 %b0, OPERAND", "%f1 %u1", false),
-        ("cvt.rn.satfinite.e4m3x2.bf16x2 %h0, OPERAND", "%f1 %w1", false),
-    ] {
-        for operand in operands.split(' ') {
-            assert_eq!(accepted(&line.replace("OPERAND", operand)), expected, "{line}: {operand}");
-        }
-    }
-}

@@ -92,6 +92,8 @@ fn text(deviations: &[Deviation]) -> String {
 fn all_planted() -> impl Iterator<Item = (Deviation, Planted)> {
     let pairs =
         INSTRUCTIONS.iter().flat_map(|it| for_instructions().into_iter().map(move |deviation| (*it, deviation)));
+    // An expression has no `.oob`.
+    let pairs = pairs.filter(|(_, deviation)| *deviation != Deviation::OutOfBounds);
     pairs.filter_map(|(it, deviation)| Some((deviation.clone(), Planted::new(it, &deviation)?)))
 }
 

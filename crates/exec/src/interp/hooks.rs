@@ -102,10 +102,6 @@ impl<'a> Interpreter<'a> {
     }
 
     fn emit(&mut self, loc: u32, operands: Vec<(u64, u32)>, results: Vec<(u64, u32)>, computed: Vec<Computed>) {
-        // Place 0 is no instruction: what a launch does around a listing.
-        if loc == 0 {
-            return;
-        }
         let source = &self.code.kernel.source_locs[loc as usize];
         let (line, text) = (source.line, source.text.clone());
         self.stats.trace.push(TraceLine { loc, line, text, operands, results, computed });

@@ -20,6 +20,13 @@ pub struct TraceLine {
     pub computed: Vec<Computed>,
 }
 
+impl TraceLine {
+    /// Whether it is an instruction of the text: what a launch makes around those of a listing is none.
+    pub fn is_written(&self) -> bool {
+        !self.text.is_empty()
+    }
+}
+
 /// One multiply-add of the traced thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Computed {

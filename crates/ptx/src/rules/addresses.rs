@@ -1,6 +1,6 @@
 //! Addresses: in brackets, of variables and of the elements of arrays.
 
-use super::names::{is_special, special_lanes};
+use super::names::{is_special, special_lanes, special_widths};
 use super::operands::{Immediate, Wanted};
 use super::places::vector_without_component;
 use super::scope::{Entity, Holds};
@@ -112,7 +112,8 @@ impl<'a> Check<'_, 'a> {
             let is_number = match self.scopes.find(name) {
                 Some(Entity::Register { ty, lanes: 1 }) => Type::of_register(ty).is_some_and(Type::is_integer),
                 Some(entity) => matches!(entity, Entity::Variable(..)),
-                None => !is_special(name),
+                // Undeclared, which is reported by itself, or a special register.
+                None => special_lanes(name) == 1 && special_widths(name) != [1],
             };
             if !is_number {
                 let found = format!("`{name}` as an index");

@@ -43,9 +43,6 @@ impl<'a> Check<'_, 'a> {
         let written = self.module.modifiers(instruction.modifiers);
         let types: Vec<_> = written.iter().filter_map(|word| registers(word)).collect();
         let &[to, from] = types.as_slice() else { return };
-        // Of two bf16 that become e2m1 the assembler asks for the width alone.
-        let by_width = (to, from) == (&[".b8"], &[".b32"]);
-        let from = if by_width { &[".b32", ".f32", ".f16x2", ".u32", ".s32"] } else { from };
         let floats = if written.contains(&".f32") { Immediate::Floating } else { Immediate::None };
         let place = |name| match name {
             "d" => Wanted::plain(name, to, Immediate::None, form.source),

@@ -86,7 +86,7 @@ impl<'a> RunAnswer<'a> {
             unfused: hex_bits(32, u64::from(it.unfused)),
             fused: hex_bits(32, u64::from(it.fused)),
         };
-        let traced = report.trace.iter().map(|step| TracedStep {
+        let traced = report.trace.iter().filter(|step| step.is_written()).map(|step| TracedStep {
             line: step.line,
             instruction: &step.text,
             operands: bits(&step.operands),
