@@ -119,7 +119,7 @@ def compare(
     """Runs a function on two devices and compares the bits: of the results, of each operation, and of each operation from
     the same inputs.
 
-    `devices` are ``("cpu", "cuda")`` unless told. The second may also be ``"compile"``, what ``torch.compile`` makes of the
+    `devices` are ``("cpu", "cuda")`` by default. The second may also be ``"compile"``, what ``torch.compile`` makes of the
     function on the first device, whose inner values cannot be seen: there the operations are compared with themselves in
     float64; or ``"float64"``, the same operations in float64, rounded to the type of each. A number beside a tensor has
     there the type that torch gives it here. Without CUDA, and with no `devices` given, it is ``"compile"``, and where that

@@ -78,10 +78,13 @@ fn kinds(of: Element, bits: u64) -> Kinds {
     [matches!(number, Unpacked::Nan { .. }), matches!(number, Unpacked::Infinite { .. }), is_subnormal, false]
 }
 
+/// No operation has more.
+const MOST_OPERANDS: usize = 3;
+
 /// One result: a number that some numbers became.
 pub(super) struct Computed {
     /// The operands' bits, and how many bits each has.
-    operands: Vec<(u64, u32)>,
+    operands: [Option<(u64, u32)>; MOST_OPERANDS],
     result: (u64, u32),
     kinds: Kinds,
     /// The kinds of its operands, all together.
@@ -89,9 +92,9 @@ pub(super) struct Computed {
 }
 
 impl Computed {
-    fn new(operands: &[(Scalar, u64)], (format, bits): (Format, u64), is_inexact: bool) -> Computed {
+    fn new(types: &[Scalar], operands: &[u64], (format, bits): (Format, u64), is_inexact: bool) -> Computed {
         let mut given = [false; 4];
-        for &(of, bits) in operands {
+        for (&of, &bits) in types.iter().zip(operands) {
             if let Scalar::Float(format) = of {
                 let one = kinds(Element::Float(format), bits);
                 given = std::array::from_fn(|kind| given[kind] || one[kind]);
@@ -99,7 +102,7 @@ impl Computed {
         }
         let [nan, infinity, subnormal, _] = kinds(Element::Float(format), bits);
         Computed {
-            operands: operands.iter().map(|&(of, bits)| (bits, of.bits())).collect(),
+            operands: std::array::from_fn(|at| Some((*operands.get(at)?, types.get(at)?.bits()))),
             result: (bits, format.width()),
             kinds: [nan, infinity, subnormal, is_inexact],
             given,
@@ -114,9 +117,7 @@ impl Computed {
         operands: &[u64],
         result: (Format, u64),
     ) -> Computed {
-        let typed: Vec<_> = types.iter().copied().zip(operands.iter().copied()).collect();
-        let is_inexact = is_inexact(profile, op, &typed, result);
-        Computed::new(&typed, result, is_inexact)
+        Computed::new(types, operands, result, is_inexact(profile, op, types, operands, result))
     }
 
     /// What each value became in a conversion of several, of `operands` to the bits of a register.
@@ -129,12 +130,9 @@ impl Computed {
             let [nan, infinity, subnormal, _] = kinds(to, result);
             let (exact, got) = (exact_value(from.unpack(value)), exact_value(to.unpack(result)));
             let is_cut = conversion.relu && exact.is_some_and(|(negative, ..)| negative);
-            let mut shown = vec![(value, from.width())];
-            if is_random {
-                shown.push(conversion.random_bits(index, operands.last().copied().unwrap_or(0)));
-            }
+            let random = || conversion.random_bits(index, operands.last().copied().unwrap_or(0));
             Computed {
-                operands: shown,
+                operands: [Some((value, from.width())), is_random.then(random), None],
                 result: (result, to.width()),
                 kinds: [nan, infinity, subnormal, exact.is_some() && !nan && !is_cut && got != exact],
                 given: kinds(from, value),
@@ -153,10 +151,13 @@ impl Computed {
         let one = |component: u32| {
             let [old, b, new] = [old, b, new].map(|bits| bits >> (component * format.width()) & format.mask());
             let is_inexact = match kind {
-                AtomicKind::Float { operation, .. } => is_inexact_sum(profile, &operation, &[old, b]),
+                AtomicKind::Float { operation, .. } => {
+                    let is_number = |bits| exact_value(unpack(format, bits)).is_some();
+                    is_number(old) && is_number(b) && rounds(profile, &operation, &[old, b])
+                }
                 _ => false,
             };
-            Computed::new(&[old, b].map(|bits| (Scalar::Float(format), bits)), (format, new), is_inexact)
+            Computed::new(&[Scalar::Float(format); 2], &[old, b], (format, new), is_inexact)
         };
         (0..lanes).map(one).collect()
     }
@@ -170,7 +171,7 @@ impl Exceptions {
                 continue;
             }
             let known = *self.places.entry((loc, kind)).or_insert_with(|| {
-                let (operands, result) = (it.operands.clone(), it.result);
+                let (operands, result) = (it.operands.into_iter().flatten().collect(), it.result);
                 self.all.push(Exception { loc, kind, count: 0, arising: 0, results: 0, thread, operands, result });
                 self.all.len() - 1
             });
@@ -209,7 +210,7 @@ fn reduced(negative: bool, significand: u64, quantum: i32) -> (bool, u64, i32) {
 }
 
 /// [`exact_value`] of an operand.
-fn value_of((of, bits): (Scalar, u64)) -> Option<(bool, u64, i32)> {
+fn value_of(of: Scalar, bits: u64) -> Option<(bool, u64, i32)> {
     match of {
         Scalar::Float(format) => exact_value(unpack(format, bits)),
         Scalar::Int { bits: width, signed } => {
@@ -221,20 +222,18 @@ fn value_of((of, bits): (Scalar, u64)) -> Option<(bool, u64, i32)> {
     }
 }
 
-/// Whether an operation of the family rounds, or overflows, where all its operands are numbers.
-fn is_inexact_sum(profile: &Profile, operation: &Operation, operands: &[u64]) -> bool {
-    let finite = |(index, &bits): (usize, &u64)| exact_value(unpack(operation.operand_format(index), bits)).is_some();
-    operands.iter().enumerate().all(finite) && operation.evaluate(profile, operands).flags.contains(Flags::INEXACT)
+/// Whether an operation of the family rounds, or overflows.
+fn rounds(profile: &Profile, operation: &Operation, operands: &[u64]) -> bool {
+    operation.evaluate(profile, operands).flags.contains(Flags::INEXACT)
 }
 
 /// Whether the result differs from the exact one. Of what hardware only approximates it is not asked, nor of results
 /// that are infinities or NaNs by their operands.
-fn is_inexact(profile: &Profile, op: &Op, operands: &[(Scalar, u64)], (format, result): (Format, u64)) -> bool {
-    if operands.iter().any(|&operand| value_of(operand).is_none()) || format.is_nan(result) {
+fn is_inexact(profile: &Profile, op: &Op, types: &[Scalar], operands: &[u64], (format, result): (Format, u64)) -> bool {
+    if types.iter().zip(operands).any(|(&of, &bits)| value_of(of, bits).is_none()) || format.is_nan(result) {
         return false;
     }
-    let bits = |place: usize| operands[place].1;
-    let value = exact_value(unpack(format, result));
+    let value = || exact_value(unpack(format, result));
     // x × y − z is nothing, and exactly so.
     let vanishes = |x: u64, y: u64, z: u64| {
         let residue = Operation::mul_add(format, Rounding::NearestEven);
@@ -243,21 +242,21 @@ fn is_inexact(profile: &Profile, op: &Op, operands: &[(Scalar, u64)], (format, r
     };
     match *op {
         Op::Float { ref operation, .. } => {
-            let operands: Vec<u64> = operands.iter().map(|&(_, bits)| bits).collect();
-            operation.op != ArithOp::TruncatedMulAdd && is_inexact_sum(profile, operation, &operands)
+            operation.op != ArithOp::TruncatedMulAdd && rounds(profile, operation, operands)
         }
         Op::Divide { .. } => {
-            !format.is_zero(bits(1)) && (format.is_infinite(result) || !vanishes(result, bits(1), bits(0)))
+            let [a, b] = [operands[0], operands[1]];
+            !format.is_zero(b) && (format.is_infinite(result) || !vanishes(result, b, a))
         }
-        Op::SquareRoot { .. } => !vanishes(result, result, bits(0)),
+        Op::SquareRoot { .. } => !vanishes(result, result, operands[0]),
         Op::Scale { .. } => {
-            let exponent = bits(1) as u32 as i32;
-            let moved = value_of(operands[0]).map(|(negative, significand, quantum)| {
+            let exponent = operands[1] as u32 as i32;
+            let moved = value_of(types[0], operands[0]).map(|(negative, significand, quantum)| {
                 (negative, significand, if significand == 0 { 0 } else { quantum.saturating_add(exponent) })
             });
-            value != moved
+            value() != moved
         }
-        Op::Convert { saturate: false, .. } => value != value_of(operands[0]),
+        Op::Convert { saturate: false, .. } => value() != value_of(types[0], operands[0]),
         _ => false,
     }
 }
