@@ -209,16 +209,12 @@ impl Interpreter<'_> {
                 return Err(Fault::at(FaultKind::Access, lane, "the kernel's parameters cannot be written"));
             }
             Space::Global | Space::Generic | Space::Const => match self.global.locate(address, bytes.into()) {
-                Some((segment, offset)) if self.global.layout.segments[segment].writable => {
+                Some((segment, offset)) if self.global.layout.segments[segment].is_writable() => {
                     self.global.words[segment].write(offset, bytes, value);
                 }
                 Some((segment, _)) => {
-                    let name = &self.global.layout.segments[segment].name;
-                    return Err(Fault::at(
-                        FaultKind::Access,
-                        lane,
-                        format!("`{name}` is constant and cannot be written"),
-                    ));
+                    let why = self.global.layout.segments[segment].refused_store();
+                    return Err(Fault::at(FaultKind::Access, lane, why));
                 }
                 None => return Err(self.outside(lane, space, address, bytes)),
             },
@@ -422,7 +418,7 @@ impl Interpreter<'_> {
             }
             let (segment, start) = match space {
                 Space::Global => match self.global.locate(address, span) {
-                    Some((segment, offset)) if self.global.layout.segments[segment].writable => {
+                    Some((segment, offset)) if self.global.layout.segments[segment].is_writable() => {
                         (Some(segment), offset as usize / 4)
                     }
                     _ => continue,

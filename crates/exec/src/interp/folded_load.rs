@@ -119,7 +119,7 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let (segment, offset) = self.global.locate(first, 4 * self.geometry.lanes as u64)?;
-        self.global.layout.segments[segment].writable.then_some((segment, offset as usize / 4))
+        self.global.layout.segments[segment].is_writable().then_some((segment, offset as usize / 4))
     }
 }
 

@@ -407,14 +407,11 @@ impl Interpreter<'_> {
     /// Puts the segments' addresses in the place of others.
     pub(super) fn put_segments(&mut self, views: &mut Vec<SegmentView>) {
         let all = self.global.layout.segments.iter().zip(&mut self.global.words);
-        let one = |(segment, words): (&Segment, &mut SegmentWords<'_>)| {
-            let (address, writable) = words.address();
-            SegmentView {
-                base: segment.base,
-                bytes: segment.bytes,
-                writable: segment.writable && writable,
-                host: address as u64,
-            }
+        let one = |(segment, words): (&Segment, &mut SegmentWords<'_>)| SegmentView {
+            base: segment.base,
+            bytes: segment.bytes,
+            writable: segment.is_writable(),
+            host: words.address() as u64,
         };
         views.clear();
         views.extend(all.map(one));

@@ -1,6 +1,7 @@
 //! What phases prefetch while they compute, so that other phases, which access it, do not wait.
 
-use crate::native::{AccessEnd, LINE};
+use crate::kernel::LINE;
+use crate::native::AccessEnd;
 use std::ops::Range;
 
 /// A site of a phase, where the last group's accesses at it ended, and what the next group will access and has not been prefetched.

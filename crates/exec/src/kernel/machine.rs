@@ -1,5 +1,8 @@
 //! The vector instructions that code is compiled for.
 
+/// Bytes of a cache line.
+pub(crate) const LINE: u64 = 64;
+
 /// A set of vector instructions. `emit` writes the instructions of AVX-512; `avx2` rewrites them for vectors of half the
 /// length, of which there are half as many, with masks in vectors, and `neon` for AArch64's of a quarter of the length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

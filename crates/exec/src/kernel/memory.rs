@@ -147,9 +147,18 @@ pub(crate) struct Segment {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     pub(crate) name: String,
-    pub(crate) writable: bool,
+    pub(crate) writes: Writes,
     /// All addresses of the buffer, of which only these bytes may be given.
     pub(crate) whole: Range<u64>,
+}
+
+/// Whether a launch writes a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Writes {
+    Possible,
+    /// No address of a store belongs to it: one that leads there all the same is an error.
+    Unexpected,
+    Constant,
 }
 
 /// The segments by address.
@@ -160,8 +169,19 @@ pub(crate) struct Layout {
 }
 
 impl Segment {
-    fn new(base: u64, bytes: u64, name: &str, writable: bool) -> Segment {
-        Segment { base, bytes, name: name.to_owned(), writable, whole: base..base.saturating_add(bytes) }
+    fn new(base: u64, bytes: u64, name: &str, writes: Writes) -> Segment {
+        Segment { base, bytes, name: name.to_owned(), writes, whole: base..base.saturating_add(bytes) }
+    }
+    #[inline]
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writes == Writes::Possible
+    }
+    /// Why a store to it is an error.
+    pub(crate) fn refused_store(&self) -> String {
+        match self.writes {
+            Writes::Constant => format!("`{}` is constant and cannot be written", self.name),
+            _ => written_unawares(&self.name),
+        }
     }
     /// The offset of an access that lies inside.
     #[inline]
@@ -179,18 +199,18 @@ impl Layout {
         Some((index, self.segments[index].offset(address, bytes)?))
     }
     /// A new segment behind the others; its address.
-    pub(crate) fn add(&mut self, name: &str, bytes: u64, align: u64, writable: bool) -> u64 {
+    pub(crate) fn add(&mut self, name: &str, bytes: u64, align: u64, writes: Writes) -> u64 {
         let align = align.max(BUFFER_ALIGN);
         let from = self.end.max(GLOBAL_BASE);
         let base = from.saturating_add(GAP).next_multiple_of(align);
         self.end = base.saturating_add(bytes);
-        self.segments.push(Segment::new(base, bytes, name, writable));
+        self.segments.push(Segment::new(base, bytes, name, writes));
         base
     }
     /// A nameless segment at an address behind all others.
     pub(crate) fn add_at(&mut self, base: u64, bytes: u64) {
         self.end = base.saturating_add(bytes);
-        self.segments.push(Segment::new(base, bytes, "", true));
+        self.segments.push(Segment::new(base, bytes, "", Writes::Possible));
     }
     /// Leaves so many bytes of the last segment, from one on.
     pub(crate) fn slice(&mut self, at: u64, bytes: u64) {
@@ -230,6 +250,11 @@ impl Layout {
         };
         format!("{position} `{name}` ({bytes} bytes at {base:#x})")
     }
+}
+
+/// What is said of a segment that is written, and that no address of a store should lead to.
+pub(crate) fn written_unawares(name: &str) -> String {
+    format!("`{name}` is written by an address that belongs to no buffer that the kernel writes")
 }
 
 /// A worker's access to a segment's words.
@@ -273,13 +298,13 @@ impl SegmentWords<'_> {
             SegmentWords::Atomic(words) => WordsView::Atomics(words),
         }
     }
-    /// The host address of the first word, and whether writes through it are allowed.
-    pub(crate) fn address(&mut self) -> (usize, bool) {
+    /// The host address of the first word. Of a [writable](Segment::is_writable) segment writes through it are allowed.
+    pub(crate) fn address(&mut self) -> usize {
         match self {
-            SegmentWords::Exclusive(words) => (words.as_mut_ptr().expose_provenance(), true),
-            SegmentWords::ReadOnly(words) => (words.as_ptr().expose_provenance(), false),
+            SegmentWords::Exclusive(words) => words.as_mut_ptr().expose_provenance(),
+            SegmentWords::ReadOnly(words) => words.as_ptr().expose_provenance(),
             // Atomics may be written through a shared reference.
-            SegmentWords::Atomic(words) => (words.as_ptr().expose_provenance(), true),
+            SegmentWords::Atomic(words) => words.as_ptr().expose_provenance(),
         }
     }
     /// An element of 1, 2, 4 or 8 bytes, aligned to its size.
@@ -422,7 +447,7 @@ mod tests {
     #[test]
     fn the_nearest() {
         let mut layout = Layout::default();
-        let x = layout.add("x", 16, 4, true);
+        let x = layout.add("x", 16, 4, Writes::Possible);
         assert_eq!(layout.describe(x + 20), format!("4 bytes past the end of `x` (16 bytes at {x:#x})"));
         assert_eq!(layout.describe(x - 8), format!("8 bytes before `x` (16 bytes at {x:#x})"));
     }

@@ -18,12 +18,12 @@ pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, ma
 pub use element_formats::element_formats;
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
 pub use image::{Image, ImageUse, image_parameters};
-pub(crate) use machine::Machine;
+pub(crate) use machine::{LINE, Machine};
 pub(crate) use may_write::{MayWrite, Origins};
 pub use memory::Buffer;
 pub(crate) use memory::{
     BUFFER_ALIGN, Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView,
-    mix, read_element, write_element,
+    Writes, mix, read_element, write_element, written_unawares,
 };
 pub(crate) use waits::Wait;
 

@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use crate::interp::{FaultKind, ShadowElement};
 use crate::kernel::{
     BUFFER_ALIGN, Buffer, Image, LANES, LOCAL_WINDOW, LaunchConfig, Layout, MayWrite, Origins, PARAM_WINDOW,
-    PlacedImage, SHARED_WINDOW, THREADS, WINDOW, handle, image_parameters, read_element, write_element,
+    PlacedImage, SHARED_WINDOW, THREADS, WINDOW, Writes, handle, image_parameters, read_element, write_element,
 };
 use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Variable};
 
@@ -86,8 +86,6 @@ pub(super) struct GlobalMemory {
     pub(super) words: Vec<Vec<u32>>,
     /// Which argument each segment is; variables are none.
     args: Vec<Option<usize>>,
-    /// Whether the kernel may write each.
-    pub(super) written: Vec<bool>,
     images: Vec<PlacedImage>,
 }
 
@@ -103,18 +101,14 @@ impl GlobalMemory {
     ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
         let fail = |message: String| Err(RunError::usage(&kernel.name, message));
         let may_write = MayWrite::of(kernel, &Origins::of(kernel, &are_memory(&args)));
-        let mut memory = GlobalMemory {
-            layout: Layout::default(),
-            words: Vec::new(),
-            args: Vec::new(),
-            written: Vec::new(),
-            images: Vec::new(),
-        };
+        let mut memory =
+            GlobalMemory { layout: Layout::default(), words: Vec::new(), args: Vec::new(), images: Vec::new() };
         let has_images = args.iter().any(|arg| matches!(arg, Arg::Image(_)));
         let image_types = if has_images { image_parameters(kernel) } else { Vec::new() };
         let mut params = vec![0u8; kernel.param_bytes as usize];
         let mut buffer_bytes = vec![0; kernel.params.len()];
         let shared = SharedArguments::of(kernel, &args)?;
+        let writes = |may_write| if may_write { Writes::Possible } else { Writes::Unexpected };
         for (index, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
             buffer_bytes[index] = arg.buffer_bytes().unwrap_or(0);
             let arg = match (param.passing, arg) {
@@ -124,9 +118,9 @@ impl GlobalMemory {
             let placed = match arg {
                 Arg::Image(image) => {
                     let ty = image_types[index].map_or(ImageType::OPEN, |used| used.ty);
-                    memory.place_image(index, param, ty, image, may_write.param(index))
+                    memory.place_image(index, param, ty, image, writes(may_write.param(index)))
                 }
-                arg => memory.place_argument(index, param, arg, may_write.param(index)),
+                arg => memory.place_argument(index, param, arg, writes(may_write.param(index))),
             };
             let bytes = match placed {
                 Ok(bytes) => bytes,
@@ -140,7 +134,7 @@ impl GlobalMemory {
                 *byte = bytes.get(at).copied().unwrap_or(0);
             }
         }
-        let variables = memory.place_variables(&program.variables, may_write.variables());
+        let variables = memory.place_variables(&program.variables, writes(may_write.variables()));
         if program.address_bits == 32 && memory.layout.end() > 1 << 32 {
             return fail("the buffers do not fit into 32-bit addresses".to_owned());
         }
@@ -171,22 +165,21 @@ impl GlobalMemory {
         Ok((memory, config))
     }
 
-    /// Adds a segment, of an argument or a variable; `written` says whether the kernel may write it. Its address.
+    /// Adds a segment, of an argument or a variable. Its address.
     fn add(
         &mut self,
         name: &str,
         (argument, words): (Option<usize>, Vec<u32>),
         (bytes, align): (u64, u64),
-        (written, writable): (bool, bool),
+        writes: Writes,
     ) -> u64 {
         self.args.push(argument);
-        self.written.push(written);
         self.words.push(words);
-        self.layout.add(name, bytes, align, writable)
+        self.layout.add(name, bytes, align, writes)
     }
 
     /// The bytes that the parameter receives: a buffer's address, or the value. The error is a message.
-    fn place_argument(&mut self, index: usize, param: &Param, arg: Arg, written: bool) -> Result<Vec<u8>, String> {
+    fn place_argument(&mut self, index: usize, param: &Param, arg: Arg, writes: Writes) -> Result<Vec<u8>, String> {
         match arg {
             Arg::Sampler(sampler) if matches!(param.passing, Passing::Any | Passing::Sampler) && param.size == 8 => {
                 Ok(sampler.to_bits().to_le_bytes().to_vec())
@@ -203,7 +196,7 @@ impl GlobalMemory {
             // All of it.
             Arg::Buffer(bytes) => {
                 let of = bytes.len() as u64;
-                self.place_argument(index, param, Arg::Slice { bytes, at: 0, of }, written)
+                self.place_argument(index, param, Arg::Slice { bytes, at: 0, of }, writes)
             }
             Arg::Slice { bytes, at, of } => {
                 let given = bytes.len() as u64;
@@ -213,7 +206,7 @@ impl GlobalMemory {
                     return Err(format!("`{}`: a slice of {given} bytes at {at} of {of}: {wanted}", param.name));
                 }
                 let argument = (Some(index), bytes.into_words());
-                let address = self.add(&param.name, argument, (of, BUFFER_ALIGN), (written, true));
+                let address = self.add(&param.name, argument, (of, BUFFER_ALIGN), writes);
                 self.layout.slice(at, given);
                 Ok(address.to_le_bytes().to_vec())
             }
@@ -236,7 +229,7 @@ impl GlobalMemory {
         param: &Param,
         ty: ImageType,
         image: Image,
-        written: bool,
+        writes: Writes,
     ) -> Result<Vec<u8>, String> {
         if !matches!(param.passing, Passing::Any | Passing::Image(_)) || param.size != 8 {
             return Err(format!("`{}` is no image", param.name));
@@ -245,21 +238,21 @@ impl GlobalMemory {
         let Image { element, data, sampler, .. } = image;
         let segment = self.words.len();
         let size = (data.len() as u64, BUFFER_ALIGN);
-        let base = self.add(&param.name, (Some(index), data.into_words()), size, (written, true));
+        let base = self.add(&param.name, (Some(index), data.into_words()), size, writes);
         self.images.push(PlacedImage { name: param.name.clone(), extents, element, sampler, base, segment });
         Ok(handle(self.images.len() - 1).to_le_bytes().to_vec())
     }
 
     /// Variables behind the buffers, addresses in their initial values filled in.
-    fn place_variables(&mut self, variables: &[Variable], written: bool) -> Vec<u64> {
+    fn place_variables(&mut self, variables: &[Variable], writes: Writes) -> Vec<u64> {
         let mut addresses = Vec::with_capacity(variables.len());
         for variable in variables {
             let align = variable.align.clamp(1, 1 << 20).next_power_of_two();
             let mut bytes = variable.initial.clone();
             bytes.resize(variable.size as usize, 0);
             let words = Buffer::from_bytes(&bytes).into_words();
-            let access = (written && !variable.constant, !variable.constant);
-            addresses.push(self.add(&variable.name, (None, words), (variable.size, align), access));
+            let writes = if variable.constant { Writes::Constant } else { writes };
+            addresses.push(self.add(&variable.name, (None, words), (variable.size, align), writes));
         }
         let first = self.words.len() - variables.len();
         for (variable, words) in variables.iter().zip(&mut self.words[first..]) {
@@ -283,7 +276,6 @@ impl GlobalMemory {
         for (base, bytes) in windows.into_iter().chain(segments.collect::<Vec<_>>()) {
             self.words.push(vec![0; bytes.div_ceil(4) as usize]);
             self.layout.add_at(base + distance, bytes);
-            self.written.push(true);
         }
     }
 
@@ -324,23 +316,6 @@ impl GlobalMemory {
             read: of(1, index).behind(segment.base - segment.whole.start),
         });
         accesses.collect()
-    }
-
-    /// What may not be written, and is: an image, or a buffer that no address of the kernel's should lead to.
-    pub(super) fn written_unawares<'a>(
-        &self,
-        accesses: &'a [Accesses],
-        config: &LaunchConfig,
-        may_write: MayWrite,
-    ) -> Option<&'a str> {
-        let may_write = |index: usize| match self.args[index] {
-            Some(argument) => may_write.param(argument),
-            None => may_write.variables(),
-        };
-        let is_image = |index: usize| config.images.iter().any(|image| image.segment == index);
-        let mut all = accesses.iter().enumerate();
-        let found = all.find(|(index, it)| !it.written.is_empty() && (is_image(*index) || !may_write(*index)));
-        found.map(|(_, it)| it.name.as_str())
     }
 
     /// The floats that stand at some addresses, by argument and offset; those whose bits were overwritten are left out.

@@ -19,8 +19,6 @@ pub(super) struct Marking {
     pub(super) kernel: Kernel,
     /// Whether it marks what it reads; otherwise it reads nothing that it may write.
     pub(super) marks_reads: bool,
-    /// What it may write but marks.
-    pub(super) may_write: MayWrite,
 }
 
 impl Marking {
@@ -29,7 +27,7 @@ impl Marking {
         let may_write = MayWrite::of(kernel, &origins);
         let distance = distance(address_bits);
         let pointer = if address_bits == 32 { Width::B32 } else { Width::B64 };
-        let mut marking = Marking { kernel: kernel.clone(), marks_reads: false, may_write };
+        let mut marking = Marking { kernel: kernel.clone(), marks_reads: false };
         for number in 0..kernel.blocks.len() {
             let mut instructions = Vec::new();
             let block = &kernel.blocks[number].instructions;

@@ -9,7 +9,7 @@ use super::arguments::{self, GlobalMemory};
 use super::marks::{self, Marking};
 use super::{Sizes, decoded, execute, fused, report, workers};
 use crate::interp::FaultKind;
-use crate::kernel::{DecodedKernel, LANES};
+use crate::kernel::{DecodedKernel, LANES, written_unawares};
 use roundonce_ir::{Op, Special, runnable};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -117,7 +117,7 @@ impl Launch<'_> {
         };
         let kernel = runnable(&kernel);
         check(&decoded(program, &kernel, &self.options))?;
-        let Marking { kernel, marks_reads, may_write } =
+        let Marking { kernel, marks_reads } =
             Marking::of(&kernel, program.address_bits, &arguments::are_memory(&self.args));
         // A mark is an address and a store beside an access.
         self.options.step_limit = self.options.step_limit.saturating_mul(3);
@@ -132,9 +132,8 @@ impl Launch<'_> {
         memory.mark(&kernel, &sizes, (marks::distance(program.address_bits), marks_reads))?;
         let stats = execute(&code, &config, &mut memory, workers);
         let accesses = memory.accesses();
-        if let Some(name) = memory.written_unawares(&accesses, &config, may_write) {
-            let message = format!("`{name}` is written by an address that belongs to no buffer that the kernel writes");
-            return Err(dependence(&code, &message, None));
+        if let Some(image) = config.images.iter().find(|image| !accesses[image.segment].written.is_empty()) {
+            return Err(dependence(&code, &written_unawares(&image.name), None));
         }
         let outcome = stats.map(|stats| Report { fused: lines, ..report(&kernel, stats, memory, count) });
         Ok(Part { outcome, accesses })

@@ -192,9 +192,9 @@ pub(super) fn run_parallel(
     let code_cache = CodeCache::new(&launch);
     let segments: Vec<SharedSegment> = std::mem::take(&mut memory.words)
         .into_iter()
-        .zip(&memory.written)
-        .map(|(words, written)| {
-            if *written {
+        .zip(&memory.layout.segments)
+        .map(|(words, segment)| {
+            if segment.is_writable() {
                 SharedSegment::Atomic(words.into_iter().map(AtomicU32::new).collect())
             } else {
                 SharedSegment::ReadOnly(words)

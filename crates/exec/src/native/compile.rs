@@ -48,6 +48,8 @@ pub(crate) struct CompiledRegion {
     pub(super) sites: Vec<AccessSite>,
     /// Sites, and the words of the frame where the last tile's accesses ended.
     pub(super) ends: Vec<(usize, i64)>,
+    /// Sites, and the words of the frame that say whether their segments stay as they are.
+    pub(super) unwritten: Vec<(usize, i64)>,
     /// Registers that may hold more than one value in a run of the region.
     pub(super) redefined: Vec<bool>,
     pub(super) inputs: Vec<LiveReg>,
@@ -139,9 +141,9 @@ impl CompiledRegion {
         shared.iter().enumerate().any(|(index, a)| shared[..index].iter().any(|b| self.may_conflict(a, b)))
     }
 
-    /// Bytes of code.
+    /// Bytes of code and of its frame.
     pub(super) fn code_bytes(&self) -> usize {
-        self.executable.bytes()
+        self.executable.bytes() + size_of_val(&self.frame[..])
     }
     /// Whether it expects all registers to be zero.
     pub(crate) fn is_fresh(&self) -> bool {
@@ -445,6 +447,7 @@ impl<'a> Plan<'a> {
         let frame = bytes.chunks_exact(64).map(|chunk| FrameChunk(core::array::from_fn(|at| chunk[at]))).collect();
         let record_words = record::VALUES + emitted.frame.record_values;
         let ends = emitted.frame.ends.into_iter().collect();
+        let unwritten = emitted.frame.unwritten.into_iter().collect();
         let (sites, outputs, exit_words, lanes) =
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
@@ -459,6 +462,7 @@ impl<'a> Plan<'a> {
             frame,
             sites,
             ends,
+            unwritten,
             redefined,
             inputs,
             outputs,

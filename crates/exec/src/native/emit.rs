@@ -9,6 +9,7 @@ mod convert_double;
 mod counts;
 mod divergence;
 mod float;
+mod gather_cache;
 mod half;
 mod index_range;
 mod interleaved;
@@ -42,7 +43,6 @@ use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 pub(super) use control::{Emitted, region};
-pub(crate) use prefetch::LINE;
 
 /// Why an instruction cannot be compiled as planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

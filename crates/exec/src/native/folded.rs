@@ -48,6 +48,7 @@ fn folds(
     };
     let uses = args[..operation.op.arity()].iter().filter(|&&arg| arg == Operand::Reg(reg)).count();
     let fits = *space != Space::Param
+        && !shapes.lie_apart(*address, *space, *bytes, d.len())
         && bytes * 8 == width.bits()
         && shapes.shape(*address).is_scalar()
         && shapes.shape(Operand::Reg(reg)) == VectorShape::Varying

@@ -130,6 +130,8 @@ pub(super) struct Frame {
     pub(super) sites: Vec<AccessSite>,
     /// By its number, the word where a site's accesses ended in the last tile, as a host address.
     pub(super) ends: BTreeMap<usize, i64>,
+    /// By its number, the word that has all bits set where a site accesses a segment that the launch cannot write, and none elsewhere.
+    pub(super) unwritten: BTreeMap<usize, i64>,
     /// Words for live values that are reserved in a tile's record.
     pub(super) record_values: usize,
 }
@@ -145,11 +147,18 @@ impl Frame {
     }
     /// The word where a site's accesses end.
     pub(super) fn end_of(&mut self, site: usize) -> i64 {
-        if let Some(&word) = self.ends.get(&site) {
+        self.word_of(site, |frame| &mut frame.ends)
+    }
+    /// The word that says whether what a site accesses stays as it is.
+    pub(super) fn unwritten_of(&mut self, site: usize) -> i64 {
+        self.word_of(site, |frame| &mut frame.unwritten)
+    }
+    fn word_of(&mut self, site: usize, words: impl Fn(&mut Frame) -> &mut BTreeMap<usize, i64>) -> i64 {
+        if let Some(&word) = words(self).get(&site) {
             return word;
         }
         let word = self.reserve(8, 8);
-        self.ends.insert(site, word);
+        words(self).insert(site, word);
         word
     }
     /// The offset of these bytes, aligned to their length.

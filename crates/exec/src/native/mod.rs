@@ -52,7 +52,6 @@ mod shape;
 
 pub(crate) use code_cache::{CodeCache, History};
 pub(crate) use compile::{CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE};
-pub(crate) use emit::LINE;
 pub(crate) use region::{CompileMode, Exit, ProgramPoint, is_supported, live_registers};
 pub(crate) use run::{AccessEnd, CodeInstance, SegmentView, TileCounts, TileOutcome};
 

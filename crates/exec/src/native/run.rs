@@ -376,5 +376,8 @@ impl CodeInstance {
         self.set(cache + 8, positions(span));
         self.set(cache + 16, segment.host.wrapping_sub(segment.base));
         self.set(cache + 24, positions(length.min(span)));
+        if let Some(&(_, word)) = self.code.unwritten.iter().find(|(of, _)| *of == site) {
+            self.set(word, if segment.writable { 0 } else { u64::MAX });
+        }
     }
 }

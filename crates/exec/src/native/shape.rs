@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Next, Region};
-use crate::kernel::Machine;
+use crate::kernel::{LINE, Machine};
 use crate::scalar::{int_op, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
 use std::sync::Arc;
@@ -64,7 +64,23 @@ pub(super) struct Shapes {
     pub(super) divergent: bool,
 }
 
+/// Bytes from element to element, at least, of gathers that may be worth keeping: with debug assertions any, as tests have small buffers.
+const LEAST_APART: u64 = if cfg!(debug_assertions) { 1 } else { LINE };
+
 impl Shapes {
+    /// Whether the lanes of a load have elements, of so many bytes in all, that lie so far apart that they may be worth keeping
+    /// (`emit::gather_cache`). On AArch64 nothing has been measured.
+    pub(super) fn lie_apart(&self, address: Operand, space: Space, bytes: u32, count: usize) -> bool {
+        let VectorShape::Scalar(pattern) = self.shape(address) else { return false };
+        let (pattern, length) = (self.pattern(pattern), u64::from(bytes) * count as u64);
+        self.machine != Machine::Neon
+            && matches!(space, Space::Global | Space::Const | Space::Generic)
+            && bytes >= 4
+            && count.is_power_of_two()
+            && pattern.len().is_power_of_two()
+            && pattern.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= LEAST_APART.max(length + 1))
+    }
+
     /// Analyses a region for such tiles; `inputs` are the registers that may be read before they are written. For divergent
     /// code also the registers live in inactive lanes.
     pub(super) fn analyse(

@@ -227,9 +227,12 @@ fn what_only_a_run_shows() {
     assert!(
         refusal(variable, 2).unwrap().starts_with("byte 0 of `counter` is written by one of blocks 3 to 6 and read by")
     );
-    // One buffer by another one's address.
-    let other = "sub.s64 %rd5, %rd3, %rd1; mov.u64 %rd6, 0; st.global.u32 [%rd2+8192], %r3;";
-    let why = refusal(other, 2).unwrap();
+    // One buffer by another one's address: an error, in parts and as a whole.
+    let program = program("sub.s64 %rd5, %rd3, %rd1; mov.u64 %rd6, 0; st.global.u32 [%rd2+8192], %r3;");
+    let launch = launch(&program, 7, Options::default());
+    let why = run(&launch, 2).err().unwrap();
+    assert_eq!(launch.run().unwrap_err(), why);
+    let why = why.to_string();
     assert!(why.contains("`in` is written by an address that belongs to no buffer that the kernel writes"), "{why}");
 }
 

@@ -6,6 +6,7 @@ mod comparisons;
 mod detect;
 mod doubles;
 mod extrema;
+mod gathers;
 mod half;
 mod indices;
 mod orders;

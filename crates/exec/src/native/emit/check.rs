@@ -81,11 +81,7 @@ impl Emitter<'_> {
         if pattern.iter().any(|number| number.rem_euclid(align.into()) != least.rem_euclid(align.into())) {
             return Err(EmitError::Unsupported);
         }
-        let width = match address {
-            Operand::Reg(reg) => self.width(reg),
-            Operand::Imm(_) => Width::B64,
-        };
-        let number = self.scalar(address, width, RCX)?;
+        let number = self.scalar(address, self.address_width(address), RCX)?;
         match space {
             Space::Shared => {
                 // The size of shared memory is known, and its address is in the tile's record.

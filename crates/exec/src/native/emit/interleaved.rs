@@ -153,13 +153,23 @@ impl Emitter<'_> {
     /// Loads pairs of elements in any order from the host address in RAX, each pair as one of 8 bytes. Uses A to E and K2.
     pub(super) fn read_pairs(&mut self, d: &[Option<Reg>], address: Operand, offset: i64) -> EmitResult {
         for vector in 0..self.shapes.lanes / self.vector_lanes() {
-            for (half, to) in [A, B].into_iter().enumerate() {
-                let load = PartLoad { address, offset, bytes: 8, mask: None };
-                self.load_part(to, load, Width::B64, Part { vector, half })?;
-            }
-            self.write_back_transposed(d, Part { vector, half: 0 });
+            let part = Part { vector, half: 0 };
+            self.load_pairs(PartLoad { address, offset, bytes: 4, mask: None }, part)?;
+            self.write_back_transposed(d, part);
         }
         Ok(())
+    }
+    /// Loads a part of pairs as elements of 8 bytes into A and B.
+    fn load_pairs(&mut self, load: PartLoad, Part { vector, .. }: Part) -> EmitResult {
+        for (half, to) in [A, B].into_iter().enumerate() {
+            self.load_part(to, PartLoad { bytes: 8, ..load }, Width::B64, Part { vector, half })?;
+        }
+        Ok(())
+    }
+    /// The same, and where a vector of each of their elements is then. Uses A to E and K2.
+    pub(super) fn pairs(&mut self, load: PartLoad, part: Part) -> EmitResult<[Register; 4]> {
+        self.load_pairs(load, part)?;
+        Ok(self.asm.transpose([A, B, C, D, E], 2, false))
     }
 
     /// Stores a vector of each element to the host address in RAX, in all lanes. Uses A to E.

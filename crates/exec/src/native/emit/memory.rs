@@ -94,6 +94,9 @@ impl Emitter<'_> {
             return self.read_lanes(d, Element { bytes, signed }, address, offset);
         }
         self.check(Access::Load, space, bytes, d.len(), address, offset)?;
+        if self.read_kept(d, space, bytes, address, offset)? {
+            return Ok(());
+        }
         let is_single = |&d: &Reg| self.width(d) == Width::B32 && !self.is_general(d) && !self.is_constant(d);
         if d.iter().flatten().all(is_single) {
             if self.is_interleaved(address, bytes, d.len()) {
@@ -390,17 +393,19 @@ impl Emitter<'_> {
         }
     }
 
+    pub(super) fn address_width(&self, address: Operand) -> Width {
+        match address {
+            Operand::Reg(reg) => self.width(reg),
+            Operand::Imm(_) => Width::B64,
+        }
+    }
     /// Sets RAX to the host address of the current store, which has been checked.
     pub(super) fn load_host_address(&mut self, address: Operand) -> EmitResult {
         self.load_host_address_of(self.point, address)
     }
     /// The same for an access that has been checked at this point, at the same address.
     pub(super) fn load_host_address_of(&mut self, point: ProgramPoint, address: Operand) -> EmitResult {
-        let width = match address {
-            Operand::Reg(reg) => self.width(reg),
-            Operand::Imm(_) => Width::B64,
-        };
-        let number = self.scalar(address, width, RCX)?;
+        let number = self.scalar(address, self.address_width(address), RCX)?;
         let Some(&site) = self.accesses.get(&point) else { return Err(EmitError::Unsupported) };
         self.set_host_address(site, Some(number));
         Ok(())

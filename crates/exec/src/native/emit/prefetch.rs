@@ -4,7 +4,7 @@
 use super::super::asm::at;
 use super::super::frame::header;
 use super::{Emitter, FRAME, RAX};
-use crate::kernel::Machine;
+use crate::kernel::{LINE, Machine};
 use crate::native::LaunchConstants;
 use crate::native::region::Region;
 use crate::native::shape::{Shapes, VectorShape};
@@ -12,9 +12,8 @@ use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{IntOp, Op};
 use std::collections::BTreeMap;
 
-/// Bytes of a cache line; how far ahead lines are prefetched, outside of loops and in them, and of accesses of how many bytes; and what the
+/// How far ahead lines are prefetched, outside of loops and in them, and of accesses of how many bytes; and what the
 /// caches hold anyway. With debug assertions no buffers are small, and code prefetches wherever it can: tests have small programs.
-pub(crate) const LINE: u64 = 64;
 const PREFETCH_DISTANCE: i64 = 3072;
 const PREFETCH_DISTANCE_IN_LOOPS: i64 = 1024;
 const MAX_PREFETCHED: u64 = 1024;
