@@ -282,7 +282,12 @@ impl Prepared {
         ready.name_members(arguments.names()).map_err(|problem| Failure::Input(format!("--arg: {problem}")))?;
         let (args, arrays) = bind(&ready, arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
-        let name = &ready.kernel().name;
+        let kernel = ready.kernel();
+        let name = &kernel.name;
+        if let (None, None, Some(most @ 2..)) = (arguments.block, kernel.required_block, kernel.max_threads) {
+            let made = format!("kernel `{name}` is made for up to {most} threads a block");
+            output::note(&format!("{made}, and one is run: `--block` gives more"));
+        }
         Ok(Prepared {
             text,
             place: ready.program.kernels.iter().position(|kernel| kernel.name == *name).unwrap_or(0),

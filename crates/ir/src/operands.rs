@@ -1,7 +1,7 @@
 //! What an [`Op`] reads and writes, and how wide.
 
 use super::image::Outside;
-use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Signedness, Special, VoteMode};
+use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Scalar, Signedness, Special, VoteMode};
 use super::{Op, Operand, Reg, Space, Width};
 use roundonce_arith::Format;
 
@@ -310,6 +310,27 @@ impl Op {
         }
         if let Some((reg, wants)) = written {
             see(Def, Operand::Reg(reg), wants);
+        }
+    }
+
+    /// Calls `see` with the operands that are floats.
+    pub fn float_operands(&self, mut see: impl FnMut(Operand, Format)) {
+        match self {
+            Op::Float { operation, components: 1, args, .. } => {
+                for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
+                    see(*arg, operation.operand_format(at));
+                }
+            }
+            Op::Divide { format, a, b, .. }
+            | Op::MinMax { format, a, b, .. }
+            | Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => {
+                see(*a, *format);
+                see(*b, *format);
+            }
+            Op::SquareRoot { format, a, .. }
+            | Op::Approximate { format, a, .. }
+            | Op::Convert { from: Scalar::Float(format), a, .. } => see(*a, *format),
+            _ => {}
         }
     }
 

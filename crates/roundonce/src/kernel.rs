@@ -551,7 +551,7 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
     }
     match scalar {
         // PTX's spelling of a float's bits needs no type.
-        None if (bytes == 4 && text.starts_with("0f")) || (bytes == 8 && text.starts_with("0d")) => {
+        _ if (bytes == 4 && text.starts_with("0f")) || (bytes == 8 && text.starts_with("0d")) => {
             let format = if bytes == 4 { Format::F32 } else { Format::F64 };
             parse_value(format, 1, text).map(|parsed| parsed.value.components()[0])
         }

@@ -118,6 +118,8 @@ fn multiply_adds_of_other_sets() {
     let deprecated: Vec<Severity> =
         found(opencl).iter().filter(|(at, _)| at.code == "SPV0060").map(|(at, _)| at.severity).collect();
     assert_eq!(deprecated, [Severity::Warning, Severity::Warning]);
+    let (finding, _) = one(&opencl.replacen(" fma ", " mad ", 1), "SPV0070");
+    assert!(finding.severity == Severity::Note && finding.open.is_some());
 }
 
 #[test]

@@ -89,6 +89,10 @@ impl Interpreter<'_> {
             |name: &str, size: u64| format!("{those} at {address:#x} {lie} outside the {name} memory of {size} bytes");
         let mut kind = FaultKind::Access;
         let message = match space {
+            Space::Shared if self.code.kernel.dynamic_shared && self.config.dynamic_shared == 0 => {
+                let none = "the kernel may use dynamic shared memory, of which the launch gives none (`--shared`)";
+                format!("{}: {none}", sized("shared", self.shared_bytes()))
+            }
             Space::Shared => sized("shared", self.shared_bytes()),
             Space::Local => sized("local", self.code.kernel.local_bytes.into()),
             Space::Param => sized("parameter", self.config.param_bytes),

@@ -2,7 +2,7 @@
 
 use roundonce_arith::Format;
 use roundonce_ir::flow::{ParamBytes, Written, propagate};
-use roundonce_ir::{Block, Comparand, Instruction, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
+use roundonce_ir::{Block, Instruction, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
 use std::collections::BTreeSet;
 
 /// For each parameter the names of the float formats in which the kernel computes with the elements that it points to
@@ -15,7 +15,7 @@ pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'sta
     let origins = origins(kernel, program.address_bits / 8);
     let has_doubles = kernel.blocks.iter().flat_map(|block| &block.instructions).any(|Instruction { op, .. }| {
         let mut is_double = result(op) == Some(Format::F64);
-        operands(op, &mut |_, format| is_double |= format == Format::F64);
+        op.float_operands(|_, format| is_double |= format == Format::F64);
         is_double
     });
     // The parameter that an access is certain to go to, and the bytes of an element.
@@ -41,7 +41,7 @@ pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'sta
     let mut values = Values::of(kernel, &written);
     for (block, Block { instructions, .. }) in kernel.blocks.iter().enumerate() {
         for Instruction { op, guard, .. } in instructions {
-            operands(op, &mut |operand, format| {
+            op.float_operands(|operand, format| {
                 if let Some(Value::Element(element)) = values.get(operand, block) {
                     claim(element, format);
                 }
@@ -149,27 +149,6 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
         Op::Load { .. } | Op::Atomic { .. } => Written::Value(Origin::Number),
         _ => Written::Operands,
     })
-}
-
-/// Calls `visit` with the operands that are floats.
-fn operands(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
-    match op {
-        Op::Float { operation, components: 1, args, .. } => {
-            for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
-                visit(*arg, operation.operand_format(at));
-            }
-        }
-        Op::Divide { format, a, b, .. }
-        | Op::MinMax { format, a, b, .. }
-        | Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => {
-            visit(*a, *format);
-            visit(*b, *format);
-        }
-        Op::SquareRoot { format, a, .. }
-        | Op::Approximate { format, a, .. }
-        | Op::Convert { from: Scalar::Float(format), a, .. } => visit(*a, *format),
-        _ => {}
-    }
 }
 
 /// The format of a result that is a float.

@@ -138,6 +138,8 @@ pub(crate) const WINDOW: u64 = 0x0100_0000;
 const GLOBAL_BASE: u64 = 0x1000_0000;
 /// What segments are aligned to, at least.
 pub(crate) const BUFFER_ALIGN: u64 = 256;
+/// Addresses below this are those of null pointers, and of their elements.
+const NULL_PAGE: u64 = 0x1000;
 /// Unmapped bytes between segments, so that an access past the end faults.
 const GAP: u64 = 0x1000;
 
@@ -228,6 +230,9 @@ impl Layout {
     }
     /// An address relative to the nearest segment, for messages.
     pub(crate) fn describe(&self, address: u64) -> String {
+        if address < NULL_PAGE {
+            return "a null pointer, or a number that is taken for an address".to_owned();
+        }
         let distance = |Segment { whole, .. }: &Segment| {
             if address < whole.start {
                 whole.start - address
@@ -241,12 +246,13 @@ impl Layout {
         };
         let Segment { name, whole: Range { start: base, end }, .. } = nearest;
         let bytes = end - base;
+        let counted = |count: u64| if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") };
         let position = if address < *base {
-            format!("{} bytes before", base - address)
+            format!("{} before", counted(base - address))
         } else if address - base < bytes {
             format!("at byte {} of", address - base)
         } else {
-            format!("{} bytes past the end of", address - base - bytes)
+            format!("{} past the end of", counted(address - base - bytes))
         };
         format!("{position} `{name}` ({bytes} bytes at {base:#x})")
     }

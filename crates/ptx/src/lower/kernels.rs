@@ -1,7 +1,8 @@
 //! The kernels of a module: each by itself, and how large they may be together.
 
-use super::{Body, CANNOT_BE_RUN, Lowering, Purpose, UNSUPPORTED};
-use crate::ast::Function;
+use super::{Body, CANNOT_BE_RUN, Lowering, Purpose, UNSUPPORTED, parameters};
+use crate::ast::{Function, Variable};
+use crate::types::Type;
 use rayon::prelude::*;
 use roundonce_ir::{Cfg, Kernel, Op, largest_module, too_large_together};
 use roundonce_isa::Finding;
@@ -39,7 +40,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
             return Err(body.findings);
         }
         let unsupported = core::mem::take(&mut body.unsupported);
-        let kernel = body.finish();
+        let mut kernel = body.finish();
+        parameters::resolve_addresses(&mut kernel);
+        let declared = self.module.variables(function.parameters).iter();
+        let scalar = |variable: &Variable<'_>| {
+            Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1)
+        };
+        parameters::infer_floats(&mut kernel, &declared.map(scalar).collect::<Vec<_>>());
         if !unsupported.is_empty() && reached_by_all(&kernel) { Err(unsupported) } else { Ok(kernel) }
     }
 

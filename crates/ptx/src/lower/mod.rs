@@ -25,6 +25,7 @@ mod mma;
 mod module;
 mod operand;
 mod order;
+mod parameters;
 mod routine;
 mod stack;
 mod statement;

@@ -96,6 +96,14 @@ fn extended_calls(checker: &mut Checker<'_>, defaults: &mut open::Defaults) -> H
                 found.help = format!("{apart}, or write OpFmaKHR (`check --fix=glsl-fma`)");
                 found.open = open.map(Box::new);
             }
+            Some("mad") => {
+                let message = "OpenCL.std mad may be computed with one rounding or with two".to_owned();
+                let open = open::multiply_add(checker, instruction, Vec::new());
+                let rule = "OpenCL.std, mad";
+                let found = find(checker, Severity::Note, code::MAD, instruction.word, rule, message);
+                found.help = "write OpFmaKHR for one rounding, OpFMul and OpFAdd kept apart for two".to_owned();
+                found.open = open.map(Box::new);
+            }
             _ => {}
         }
     }

@@ -54,6 +54,7 @@ pub static RULES: &[Rule] = &[
     Rule::note("SPV0067", "whether a product and a sum are contracted is written", "SPIR-V 1.6, 3.20 Decoration, NoContraction"),
     Rule::warning("SPV0068", "execution modes do not contradict each other", FLOAT_CONTROLS),
     Rule::warning("SPV0069", "the index of a struct's member is an OpConstant", "SPIR-V 1.6, 3.49.8, OpAccessChain"),
+    Rule::note("SPV0070", "OpenCL.std `mad` is written as OpFmaKHR, or as a product and a sum", "OpenCL.std, mad"),
     Rule::error("SPV0100", "a module that is run has only what can be run", RUN),
     Rule::error("SPV0101", "an operand and a type of a module that is run fit their place", INSTRUCTIONS),
     Rule::error("SPV0102", "a launch names an entry point and specialisation constants of the module", RUN),

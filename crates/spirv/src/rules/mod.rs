@@ -90,6 +90,7 @@ pub(crate) mod code {
     pub(crate) const CONTRACTION: &str = "SPV0067";
     pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
     pub(crate) const NULL_MEMBER: &str = "SPV0069";
+    pub(crate) const MAD: &str = "SPV0070";
 }
 
 /// Errors beyond this many are not kept.

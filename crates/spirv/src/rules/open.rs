@@ -255,6 +255,11 @@ fn apart_or_fused(
 
 /// GLSL.std.450 Fma: one operation or two.
 pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction, flags: &BTreeSet<Option<u32>>) -> Option<OpenChoice> {
+    let edits = uncontracted(checker, checker.module.result(call)?, flags);
+    multiply_add(checker, call, edits)
+}
+/// An extended instruction that is one operation or two; some edits make it two.
+pub(super) fn multiply_add(checker: &Checker<'_>, call: &Instruction, edits: Vec<Fix>) -> Option<OpenChoice> {
     let module = checker.module;
     let format = checker.facts.float_format(module, module.result_type(call)?)?;
     let &[a, b, c] = module.words_of(call).get(5..)? else { return None };
@@ -262,7 +267,6 @@ pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction, flags: &BTreeSet<O
     let mut inputs = Vec::new();
     let [a, b, c] = [a, b, c].map(|id| term(checker, id, &mut inputs));
     let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
-    let edits = uncontracted(checker, module.result(call)?, flags);
     Some(OpenChoice { inputs, alternatives: between, edits, product: None })
 }
 
