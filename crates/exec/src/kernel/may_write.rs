@@ -26,8 +26,10 @@ impl Origins {
             0,
             |one, other| one | other,
             |op| match op {
-                Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
-                    Written::Value(bit((*at as i64).wrapping_add(*offset)))
+                Op::Load { d, bytes, space: Space::Param, address: Operand::Imm(at), offset, .. } => {
+                    let first = (*at as i64).wrapping_add(*offset);
+                    let loaded = 0..d.len() as i64 * i64::from(*bytes);
+                    Written::Value(loaded.fold(0, |all, byte| all | bit(first.wrapping_add(byte))))
                 }
                 Op::Load { .. } | Op::Atomic { .. } => Written::Value(MayWrite::ANYTHING),
                 Op::Special { special: Special::Address(_), .. } => Written::Value(MayWrite::VARIABLES),

@@ -104,3 +104,18 @@ fn of_a_buffer_that_a_store_leads_into() {
     let error = case.run(roundonce_exec::Engine::Interpreter, 1).0.unwrap_err();
     assert!(error.contains("`x` is written by an address that belongs to no buffer that the kernel writes"), "{error}");
 }
+
+/// Two addresses that one load gives: both buffers may be written.
+#[test]
+fn of_buffers_whose_addresses_are_loaded_together() {
+    let program = lowered(&module(
+        ".visible .entry k(.param .u64 x, .param .u64 y) {
+         .reg .b32 %r<9>; .reg .b64 %rd<9>;
+         ld.param.v2.u64 {%rd1, %rd2}, [x]; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+         mad.lo.u32 %r1, %r2, %r3, %r4; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;
+         ld.global.u32 %r5, [%rd4]; mad.lo.u32 %r5, %r5, 3, %r1; st.global.u32 [%rd5], %r5; ret; }",
+    ));
+    let case = Case::line(&program, "k", 16, 64, vec![words(1024, 1, 0), zeros(1024)]);
+    case.hold("two addresses");
+    assert!(case.run(roundonce_exec::Engine::Interpreter, 2).0.is_ok());
+}

@@ -13,7 +13,7 @@ pub(super) fn resolve_addresses(kernel: &mut Kernel) {
         return;
     }
     let definitions = definitions(kernel);
-    // What the first block sets once holds wherever it has been run, and what another block sets, behind that in the same block.
+    // What the first block sets and nothing else holds everywhere behind that; otherwise to the end of its block.
     let mut known: Vec<Option<u64>> = vec![None; kernel.registers.len()];
     for (number, block) in kernel.blocks.iter_mut().enumerate() {
         let mut own = Vec::new();
@@ -22,24 +22,31 @@ pub(super) fn resolve_addresses(kernel: &mut Kernel) {
                 Operand::Imm(bits) => Some(bits),
                 Operand::Reg(Reg(reg)) => known[reg as usize],
             };
-            let (d, bits) = match &mut step.op {
+            let set = match &mut step.op {
                 Op::Load { space: Space::Param, address, .. } => {
                     *address = value(*address).map_or(*address, Operand::Imm);
-                    continue;
+                    None
                 }
-                Op::Move { d, a, .. } => (*d, value(*a)),
+                Op::Move { d, a, .. } => value(*a).map(|bits| (*d, bits)),
                 Op::Int { d, op: IntOp::Add, args: [a, b, ..], .. } => {
-                    (*d, value(*a).zip(value(*b)).map(|(a, b)| a.wrapping_add(b)))
+                    value(*a).zip(value(*b)).map(|(a, b)| (*d, a.wrapping_add(b)))
                 }
-                _ => continue,
+                _ => None,
             };
-            if definitions[d.0 as usize] == 1 && step.guard.is_none() {
-                known[d.0 as usize] = bits.map(|bits| bits & kernel.registers[d.0 as usize].mask());
+            step.op.registers(|role, reg| {
+                if role == Role::Def {
+                    known[reg.0 as usize] = None;
+                }
+            });
+            if let Some((d, bits)) = set.filter(|_| step.guard.is_none()) {
+                known[d.0 as usize] = Some(bits & kernel.registers[d.0 as usize].mask());
                 own.push(d);
             }
         }
-        if number > 0 {
-            own.iter().for_each(|d| known[d.0 as usize] = None);
+        for Reg(d) in own {
+            if number > 0 || definitions[d as usize] > 1 {
+                known[d as usize] = None;
+            }
         }
     }
 }
