@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Step, first_difference, is_same_fused};
-use crate::evaluation_text::{EvaluationText, describe, step_sentence};
+use crate::evaluation_text::{EvaluationText, describe, printed, step_sentence};
 use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
@@ -109,6 +109,9 @@ pub struct ObservedAnswer {
     /// Where none does: the nearest one, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
+    /// Where none is it to all its digits: that the result as written, cut to a whole number, is it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// Where none does: that one does if literals have another type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_types: Option<OtherTypes>,
@@ -132,7 +135,12 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     let format = candidates.format();
     let found = explain_apart(&candidates, seen);
     let seen_answers = seen.iter().zip(&found).map(|(seen, found)| {
-        let text = |explanation: &Explanation| EvaluationText::of(&explanation.evaluation, profile);
+        let text = |explanation: &Explanation| EvaluationText {
+            digits: seen.digits_of(explanation),
+            ..EvaluationText::of(&explanation.evaluation, profile)
+        };
+        let plain = candidates.as_written();
+        let is_doubtful = found.explanations.is_empty() || found.is_by_digits;
         let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
@@ -143,6 +151,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
+            cut: (is_doubtful && seen.is_cut_from(plain.result)).then(|| cut(plain.result, seen)),
             nearest,
             other_types: None,
         }
@@ -183,8 +192,8 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     }
 }
 
-/// What gives each value. Two that were seen to differ are not taken for one: of a decimal that was given in fewer digits
-/// the nearest number is looked for, if that has a cause.
+/// What gives each value. Two that were seen to differ are not taken for one: of a decimal that names another number than
+/// its result, where that is another value that was seen, the number that it names is looked for.
 fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Vec<Found<'c>> {
     // Beside a −0 that was seen, `0` is +0.
     let signed = seen.iter().any(|value| value.zero() == Some(true));
@@ -193,21 +202,30 @@ fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Ve
         _ => candidates.explain(value),
     };
     let mut found: Vec<Found<'_>> = seen.iter().map(explain).collect();
-    let result = |found: &Found<'_>| found.explanations.first().map(|first| first.result);
-    let first: Vec<Option<Typed>> = found.iter().map(result).collect();
+    // The results, and the digits that were seen of them where these name another number.
+    let result = |(value, found): (&ObservedValue, &Found<'_>)| {
+        found.explanations.first().map(|first| (first.result, value.digits_of(first)))
+    };
+    let first: Vec<Option<(Typed, Option<usize>)>> = seen.iter().zip(&found).map(result).collect();
     for (at, value) in seen.iter().enumerate() {
-        let is_taken = |(other, result): (usize, &Option<Typed>)| {
-            result.is_some() && *result == first[at] && seen[other].text != value.text
+        let (Some((own, Some(digits))), Some(nearest)) = (first[at], value.nearest(candidates.format())) else {
+            continue;
         };
-        let Some(nearest) = value.nearest(candidates.format()) else { continue };
-        if first.iter().enumerate().any(is_taken) && nearest.typed(candidates.format()) != first[at] {
-            let other = candidates.explain(&nearest);
-            if !other.explanations.is_empty() {
-                found[at] = other;
-            }
+        let is_it = |other: &(Typed, Option<usize>)| other.0 == own && other.1.is_none_or(|more| more > digits);
+        if first.iter().flatten().any(is_it) {
+            found[at] = candidates.explain(&nearest);
         }
     }
     found
+}
+
+/// That a result, cut to a whole number, is what was seen.
+fn cut(Typed { format, bits }: Typed, seen: &ObservedValue) -> String {
+    let value = shortest_decimal(format, bits);
+    format!(
+        "as written it is {value}, and cut to a whole number {}: so a conversion to an integer does, and a quotient of integers",
+        seen.text
+    )
 }
 
 fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
@@ -268,7 +286,11 @@ fn clause(seen: &ObservedValue, found: &Found<'_>) -> String {
         2 => ", or by another one".to_owned(),
         count => format!(", or by one of {} others", count - 1),
     };
-    format!("{} {is} the evaluation that {}{others}.", seen.text, describe(&first.deviations))
+    let printed = seen.digits_of(first).map_or(String::new(), |digits| {
+        let Typed { format, bits } = first.result;
+        format!(" ({})", printed(&shortest_decimal(format, bits), digits))
+    });
+    format!("{} {is} the evaluation that {}{printed}{others}.", seen.text, describe(&first.deviations))
 }
 
 /// The names of the first two values that are explained.
@@ -398,11 +420,14 @@ impl Answer {
             if let Some(nearest) = &seen.nearest {
                 lines.extend(wrap(Role::Plain, nearest, 4, COLUMNS));
             }
+            if let Some(cut) = &seen.cut {
+                lines.extend(wrap(Role::Plain, cut, 4, COLUMNS));
+            }
             if let Some(other) = &seen.other_types {
                 lines.extend(wrap(Role::Plain, &other.text(), 4, COLUMNS));
             }
             for (index, found) in seen.explanations.iter().take(LISTED).enumerate() {
-                let mut wrapped = wrap(Role::Strong, &format!("{}. {}", index + 1, found.sentence), 2, COLUMNS);
+                let mut wrapped = wrap(Role::Strong, &format!("{}. {}", index + 1, found.of_seen()), 2, COLUMNS);
                 lines.append(&mut wrapped);
                 // The simplest is worked through; the others are named.
                 if index == 0 {
@@ -410,10 +435,10 @@ impl Answer {
                 }
             }
             if let Some(other) = seen.less_plausible.as_ref().filter(|_| self.verbose) {
-                lines.extend(wrap(Role::Faint, &format!("less plausible: {}", other.sentence), 2, COLUMNS));
+                lines.extend(wrap(Role::Faint, &format!("less plausible: {}", other.of_seen()), 2, COLUMNS));
             }
             if let Some(possible) = &seen.also_possible {
-                let text = format!("also arithmetically possible: {}", possible.sentence);
+                let text = format!("also arithmetically possible: {}", possible.of_seen());
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
             if count > LISTED {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::{Event, Extended, Format, Profile};
 use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
-use roundonce_isa::{convert, extended_decimal, hex_bits, shortest_decimal};
+use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::evaluation::{Evaluation, Step};
@@ -28,6 +28,9 @@ pub struct EvaluationText {
     pub bits: String,
     /// Its result as a number.
     pub value: String,
+    /// How many digits were seen of it, where they name another number of its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digits: Option<usize>,
     /// Its operations, in order.
     pub steps: Vec<StepText>,
     /// What to write to get it.
@@ -114,6 +117,11 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     }
 }
 
+/// That a number was printed with so many digits.
+pub(crate) fn printed(value: &str, digits: usize) -> String {
+    format!("{value} printed with {}", counted(digits as u64, "digit"))
+}
+
 /// An operation and its result, within a sentence.
 pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Profile) -> String {
     let ([bits, value], precision) = match step.x87 {
@@ -195,10 +203,17 @@ impl EvaluationText {
             ty: Some(result.format).filter(|own| *own != evaluation.plan.format()).and_then(Format::name),
             bits,
             value,
+            digits: None,
             steps: steps.iter().enumerate().map(step).chain(negated).collect(),
             code: write.texts().into_iter().collect(),
             write,
         }
+    }
+
+    /// Its sentence, and that its result was printed with fewer digits than tell it from others.
+    pub(crate) fn of_seen(&self) -> String {
+        let printed = self.digits.map_or(String::new(), |digits| format!(" ({})", printed(&self.value, digits)));
+        format!("{}{printed}", self.sentence)
     }
 
     /// The evaluation, its steps, and what to write: of all languages where that is asked for, else in short.

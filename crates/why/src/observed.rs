@@ -6,8 +6,9 @@ use roundonce_isa::{convert, exact_decimal, parse_number};
 use roundonce_deviate::{EvalModel, Typed};
 
 use crate::expr::parse_typed;
-use crate::literals::is_untyped;
-use crate::search::{place, ulps};
+use crate::literals::{is_integer, is_untyped};
+use crate::search::{Explanation, place, ulps};
+use crate::whole::whole;
 
 /// An observed value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +26,15 @@ enum Matcher {
     Decimal(Decimal),
 }
 
+/// How a result is the value that was seen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Agreement {
+    /// It is the number of its type that was seen.
+    Named,
+    /// It is another one, which so many digits do not tell from what was seen.
+    Rounded,
+}
+
 /// Digits without leading zeros, the power of ten of the first, the sign.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Decimal {
@@ -35,7 +45,7 @@ struct Decimal {
 
 impl ObservedValue {
     /// Reads an observed value: typed (`0x3f800000`, `0x7a6b:f16`, `1.5f`) or a plain decimal, which every value matches that
-    /// rounds to its digits. `-0` is only −0; `0` is a zero of either sign.
+    /// rounds to its digits; of results, one that its digits name comes before others. `-0` is only −0; `0` is a zero of either sign.
     ///
     /// # Errors
     /// What was found and what was expected.
@@ -61,19 +71,21 @@ impl ObservedValue {
         }
     }
 
-    /// Whether a result of an operation that is so evaluated may be observed as this value.
-    pub(crate) fn matches(&self, result: Typed, model: &EvalModel) -> bool {
+    /// How a result of an operation that is so evaluated is this value, if it may be observed as it.
+    pub(crate) fn agreement(&self, result: Typed, model: &EvalModel) -> Option<Agreement> {
         match &self.value {
             Matcher::Bits(observed) => {
                 let stored = convert(result.format, observed.format, Rounding::NearestEven, result.bits).0;
                 let any_nan = self.text.trim_start_matches(['-', '+']).starts_with("nan");
-                model.accepts(observed.format, stored, observed.bits) || any_nan && observed.format.is_nan(stored)
+                let is_it = model.accepts(observed.format, stored, observed.bits);
+                (is_it || any_nan && observed.format.is_nan(stored)).then_some(Agreement::Named)
             }
             Matcher::Decimal(observed) => {
                 let other_zero = result.bits ^ result.format.sign_mask();
-                self.prints_as(result)
-                    || model.accepts(result.format, result.bits, other_zero)
-                        && observed.matches(result.format, other_zero)
+                observed.agreement(result.format, result.bits).or_else(|| {
+                    let is_zero = model.accepts(result.format, result.bits, other_zero);
+                    is_zero.then(|| observed.agreement(result.format, other_zero)).flatten()
+                })
             }
         }
     }
@@ -82,8 +94,21 @@ impl ObservedValue {
     pub(crate) fn prints_as(&self, result: Typed) -> bool {
         match &self.value {
             Matcher::Bits(observed) => *observed == result,
-            Matcher::Decimal(observed) => observed.matches(result.format, result.bits),
+            Matcher::Decimal(observed) => observed.agreement(result.format, result.bits).is_some(),
         }
+    }
+
+    /// How many digits were seen of the result of an evaluation that gives it, where they name another number.
+    pub(crate) fn digits_of(&self, it: &Explanation) -> Option<usize> {
+        let Matcher::Decimal(decimal) = &self.value else { return None };
+        let agreement = self.agreement(it.result, &it.evaluation.model());
+        (agreement == Some(Agreement::Rounded)).then_some(decimal.digits.len())
+    }
+
+    /// Whether it is a whole number without a type that a result is cut to.
+    pub(crate) fn is_cut_from(&self, result: Typed) -> bool {
+        let seen = is_integer(&self.text).then(|| self.text.parse::<i128>().ok()).flatten();
+        seen.is_some() && seen == whole(result) && self.typed(result.format) != Some(result)
     }
 
     /// The number observed: of its own type, or the nearest of a format to the decimal.
@@ -167,18 +192,20 @@ impl Decimal {
         Some(Decimal { negative, digits: significant.to_owned(), exponent })
     }
 
-    fn matches(&self, format: Format, bits: u64) -> bool {
+    fn agreement(&self, format: Format, bits: u64) -> Option<Agreement> {
         if format.is_nan(bits) || format.is_infinite(bits) {
-            return false;
+            return None;
         }
         if self.digits.is_empty() {
-            return format.is_zero(bits) && (!self.negative || format.is_negative(bits));
+            let is_it = format.is_zero(bits) && (!self.negative || format.is_negative(bits));
+            return is_it.then_some(Agreement::Named);
         }
-        let Some(exact) = Decimal::parse(&exact_decimal(format, bits)) else { return false };
+        let exact = Decimal::parse(&exact_decimal(format, bits))?;
         // Rounded to as many digits as were given. The exact decimal has at most 767 significant ones.
         let rounds_to = |digits: usize| exact.clone().rounded(digits.min(800)).same(self);
-        rounds_to(self.digits.len())
-            || self.is_filled() && rounds_to(self.trimmed().len()) && self.reads_as(format, bits)
+        let reads_so = self.reads_as(format, bits);
+        let is_it = rounds_to(self.digits.len()) || self.is_filled() && rounds_to(self.trimmed().len()) && reads_so;
+        is_it.then_some(if reads_so { Agreement::Named } else { Agreement::Rounded })
     }
 
     /// Whether zeros may fill the place between the last digit and the point: NumPy and Rust print the fewest digits that

@@ -16,7 +16,7 @@ use crate::approximate::MAX_APPROXIMATIONS;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, has_wider_type, is_same_fused};
 use crate::expr::Expr;
-use crate::observed::ObservedValue;
+use crate::observed::{Agreement, ObservedValue};
 use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
 use crate::rewrite::rewritings;
 use crate::whole::nearby;
@@ -73,14 +73,16 @@ pub struct Found<'c> {
     pub also_possible: Option<&'c Explanation>,
     /// Which values near to it evaluations as plausible as the explanations give; any cause, if there is none.
     pub nearby: Neighbourhood,
+    /// Whether the most plausible and simplest evaluation of all has the value seen only to the digits seen.
+    pub is_by_digits: bool,
 }
 
 impl Found<'_> {
-    /// Whether what was found says little: it may be an accident, or a function gives one of several values that its
-    /// documents allow.
+    /// Whether what was found says little: it may be an accident, or have the value seen only to the digits seen, or a
+    /// function gives one of several values that its documents allow.
     pub(crate) fn is_weak(&self) -> bool {
         let is_approximated = |found: &&Explanation| class(found) == Plausibility::Approximated;
-        self.nearby.is_weak() || self.explanations.first().is_some_and(is_approximated)
+        self.is_by_digits || self.nearby.is_weak() || self.explanations.first().is_some_and(is_approximated)
     }
 }
 
@@ -168,18 +170,20 @@ impl CandidateSet {
         (0..Tier::ALL.len()).filter(is_cause).flat_map(|index| self.tier(index)).map(Candidate::explanation)
     }
 
-    /// The simplest evaluations of a step that give an observed value, simplest first.
+    /// The simplest evaluations of a step that give an observed value, those that it names before those that have its
+    /// digits, and of these the simplest first. Of what has its digits, none that is the same as an earlier one and more.
     fn explaining(&self, tier: usize, observed: &ObservedValue) -> Vec<&Explanation> {
-        let gives = |it: &&Candidate| observed.matches(it.result, &it.evaluation.model());
-        let found = self.tier(tier).iter().filter(gives);
-        let mut found: Vec<(&Explanation, u64)> =
-            found.map(|it| (it.explanation(), digest(&it.evaluation, &self.profile))).collect();
-        found.sort_by_key(|(it, _)| (it.deviations.len(), &it.deviations));
-        let found = minimal(found, |(simpler, one), (other, another)| {
+        let gives = self.tier(tier).iter().filter_map(|it| {
+            let agreement = observed.agreement(it.result, &it.evaluation.model())?;
+            Some((agreement, it.explanation(), digest(&it.evaluation, &self.profile)))
+        });
+        let mut found: Vec<(Agreement, &Explanation, u64)> = gives.collect();
+        found.sort_by_key(|(agreement, it, _)| (*agreement, it.deviations.len(), &it.deviations));
+        let found = minimal(found, |(_, simpler, one), (_, other, another)| {
             let is_more = is_subset(&simpler.deviations, &other.deviations);
             one == another || is_more && !is_same_fused(&simpler.deviations, &other.deviations)
         });
-        found.into_iter().map(|(it, _)| it).collect()
+        found.into_iter().map(|(_, it, _)| it).collect()
     }
 
     /// What gives an observed value.
@@ -189,6 +193,11 @@ impl CandidateSet {
             less_plausible: None,
             also_possible: None,
             nearby: Neighbourhood::of([]),
+            is_by_digits: false,
+        };
+        let is_named = |it: &&Explanation| observed.digits_of(it).is_none();
+        let is_by_digits = |found: &[&Explanation]| {
+            found.iter().min_by_key(|it| (it.deviations.len(), &it.deviations)).is_some_and(|it| !is_named(it))
         };
         let mut tried = Tier::ALL.len() - 1;
         for (index, tier) in Tier::ALL.into_iter().enumerate() {
@@ -199,17 +208,29 @@ impl CandidateSet {
                 }
             } else if found.explanations.is_empty() {
                 found.explanations = self.explaining(index, observed);
+                if tier == Tier::Usual(Plausibility::Approximated) && observed.is_cut_from(self.as_written().result) {
+                    found.explanations.retain(is_named);
+                }
+                found.is_by_digits = is_by_digits(&found.explanations);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
             } else if tier == Tier::Usual(Plausibility::OtherOrder) && found.explanations.iter().all(is_wider) {
                 // Where other orders are asked for, one is as good a cause as a wider type.
                 let mut orders = self.explaining(index, observed);
                 orders.retain(|order| !is_wider(order));
-                tried = if orders.is_empty() { tried } else { index + 1 };
+                if !orders.is_empty() {
+                    (tried, found.is_by_digits) = (index + 1, is_by_digits(&orders));
+                }
                 found.explanations.splice(0..0, orders);
             } else if tier == Tier::Rare(Plausibility::OtherOrder) && found.explanations.iter().all(is_on_x87) {
                 // Of the sums of languages, those in `long double` and compensated ones are as common as each other.
                 let is_compensated = |it: &&Explanation| it.deviations == [Deviation::Compensated];
                 found.explanations.extend(self.explaining(index, observed).into_iter().filter(is_compensated));
+            } else if tier.class() < Plausibility::Approximated && !found.explanations.iter().any(is_named) {
+                // What the digits name comes before what is more plausible and has another value.
+                let mut named = self.explaining(index, observed);
+                named.retain(is_named);
+                tried = if named.is_empty() { tried } else { index + 1 };
+                found.explanations.splice(0..0, named);
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
                 let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
                 let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
@@ -217,6 +238,7 @@ impl CandidateSet {
                 found.less_plausible = others.into_iter().find(|it| !known.contains(&digest(it)));
             }
         }
+        found.explanations.sort_by_key(|it| !is_named(it));
         found.nearby = nearby(self, found.explanations.first().copied(), tried, observed, &self.profile);
         found
     }

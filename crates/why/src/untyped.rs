@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roundonce_arith::Profile;
 use serde::Serialize;
 
-use crate::answer::{Answer, answer};
+use crate::answer::{Answer, ObservedAnswer, answer};
 use crate::evaluation_text::describe;
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes};
@@ -102,12 +102,14 @@ impl Untyped<'_> {
         found.name = self.result.map(str::to_owned);
         if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
             found.literals = Some(self.types.sentence());
-            if found.seen.iter().any(|it| it.outcome == Outcome::None) {
+            if found.seen.iter().any(is_open) {
                 for (other, option) in self.others(&expr) {
                     let candidates = CandidateSet::of(&other, options, profile);
                     for (answered, seen) in found.seen.iter_mut().zip(seen) {
-                        if answered.outcome == Outcome::None && answered.other_types.is_none() {
-                            answered.other_types = explained(&candidates, seen, &option);
+                        if is_open(answered) && answered.other_types.is_none() {
+                            let other = explained(&candidates, seen, &option);
+                            // What has the digits that were seen gives way to what they name alone.
+                            answered.other_types = other.filter(|it| answered.outcome == Outcome::None || !it.is_weak);
                         }
                     }
                 }
@@ -127,6 +129,11 @@ impl Untyped<'_> {
         }
         all
     }
+}
+
+/// Whether other types may explain what was seen better: nothing gives it, or only to the digits that were seen.
+fn is_open(answered: &ObservedAnswer) -> bool {
+    answered.outcome == Outcome::None || answered.explanations.first().is_some_and(|first| first.digits.is_some())
 }
 
 /// What explains a value, if something does.

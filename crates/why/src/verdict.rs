@@ -63,7 +63,7 @@ impl Answer {
         let verdict = |seen: &crate::ObservedAnswer| {
             let sentence = match seen.explanations.first() {
                 Some(first) => {
-                    let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
+                    let gives = simplest(seen.explanations.len(), "evaluation", &first.of_seen());
                     let chance =
                         if seen.nearby.is_weak() { format!("; {}", seen.nearby.sentence()) } else { String::new() };
                     format!("`{}`: {gives} gives {}{chance}", self.expression, seen.saw)

@@ -94,7 +94,7 @@ fn apart(from: Typed, to: Typed) -> Option<i64> {
 }
 
 /// A number cut to a whole one; `None` if it is none, or is very large.
-fn whole(Typed { format, bits }: Typed) -> Option<i128> {
+pub(crate) fn whole(Typed { format, bits }: Typed) -> Option<i128> {
     let number = match unpack(format, bits) {
         Unpacked::Zero { .. } => return Some(0),
         Unpacked::Finite(number) => number,

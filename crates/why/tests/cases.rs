@@ -7,8 +7,8 @@ use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Allowed, Answer, CASES, Case, Delivered, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr,
-    parse_typed,
+    Allowed, Answer, CASES, Case, Delivered, ObservedAnswer, ObservedValue, Options, Outcome, Plausibility, Typed,
+    answer, parse_expr, parse_typed,
 };
 
 fn ask(case: &Case) -> Answer {
@@ -316,4 +316,52 @@ fn the_place_is_a_number_that_differs() {
     let names = [("a", "0x3c01:f16"), ("b", "0x3c01:f16"), ("c", "-1h"), ("d", "1h")];
     let place = ask_all("a*b+c*d", &names, &["0x1801:f16"]).cause.join(" ");
     assert!(place.contains("computes fma") && place.contains("in place of mul.rn.f16(a, b)"), "{place}");
+}
+
+/// What a decimal names comes before what rounds to it, which is never explained by it for sure.
+#[test]
+fn a_decimal_names_one_number() {
+    let outcomes = |expression: &str, names: &[(&str, &str)], seen: &[&str]| -> Vec<(Outcome, Option<usize>)> {
+        let of = |seen: &ObservedAnswer| (seen.outcome, seen.explanations.first().and_then(|first| first.digits));
+        ask_all(expression, names, seen).seen.iter().map(of).collect()
+    };
+    let (one, none) = ((Outcome::One, None), (Outcome::None, None));
+    let printed = |digits| (Outcome::Consistent, Some(digits));
+    let tenths = [("a", "0.1"), ("b", "0.2")];
+    assert_eq!(outcomes("a+b", &tenths, &["0.30000000000000004"]), [one]);
+    assert_eq!(outcomes("a+b", &tenths, &["0.3"]), [printed(1)]);
+    assert_eq!(outcomes("a+b", &tenths, &["0.3", "0.30000000000000004"]), [none, one]);
+    assert_eq!(outcomes("a+b", &tenths, &["0.30000000000000004", "0.3"]), [one, none]);
+    assert_eq!(outcomes("a+b", &tenths, &["0.3", "0x3fd3333333333334"]), [none, one]);
+    // Of two that are printed with too few digits, the one with more of them.
+    assert_eq!(outcomes("a/b", &[("a", "7f"), ("b", "3f")], &["2.33", "2.333"]), [none, printed(4)]);
+    assert_eq!(outcomes("a*a", &[("a", "1.1")], &["1.21", "1.2100000000000002"]), [none, one]);
+    assert_eq!(outcomes("a*a", &[("a", "1.1f")], &["1.21", "1.2100000381469727"]), [one, one]);
+    assert_eq!(outcomes("a*b+c", &[("a", "1.5"), ("b", "1.5"), ("c", "0.2")], &["2.5"]), [printed(2)]);
+    assert_eq!(outcomes("a*1f", &[("a", "104040000f")], &["1e8"]), [printed(1)]);
+    // Fewer digits than all, and yet the nearest number to them.
+    assert_eq!(outcomes("a/b", &[("a", "1f"), ("b", "3f")], &["0.33333334"]), [one]);
+    assert_eq!(outcomes("a/b", &[("a", "1f"), ("b", "3f")], &["0.333333"]), [printed(6)]);
+    let text = lines(&ask_all("a/b", &[("a", "7f"), ("b", "3f")], &["2"]));
+    assert!(text.contains("2 is consistent with the evaluation that rounds every operation as written"), "{text}");
+    assert!(text.contains("to\n  nearest even (2.3333333 printed with 1 digit)."), "{text}");
+}
+
+/// A result that was cut to an integer is no rounded one, nor one that a quick division gives.
+#[test]
+fn a_result_cut_to_an_integer() {
+    let cut = |a: &str, b: &str, saw: &str| {
+        let seen = ask_all("a/b", &[("a", a), ("b", b)], &[saw]).seen.remove(0);
+        (seen.outcome, seen.cut.unwrap_or_default())
+    };
+    let (outcome, text) = cut("7f", "2f", "3");
+    assert_eq!(outcome, Outcome::None);
+    assert!(text.starts_with("as written it is 3.5, and cut to a whole number 3:"), "{text}");
+    assert_eq!(cut("-7f", "2f", "-3").0, Outcome::None);
+    let (outcome, text) = cut("7f", "3f", "2");
+    assert_eq!(outcome, Outcome::Consistent);
+    assert!(text.starts_with("as written it is 2.3333333,"), "{text}");
+    for (a, b, saw) in [("7f", "2f", "4"), ("7f", "2f", "3.0"), ("6f", "2f", "3"), ("7f", "2f", "3f")] {
+        assert_eq!(cut(a, b, saw).1, "", "{a} / {b} {saw}");
+    }
 }
