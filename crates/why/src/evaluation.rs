@@ -45,6 +45,8 @@ pub struct Step {
     pub result: u64,
     /// Whether it differs from the exact value.
     pub inexact: bool,
+    /// Whether it is another value than the correctly rounded one, as documents allow: no instruction that rounds gives it.
+    pub approximated: bool,
     /// The result rounded again to the expression's type.
     pub narrowed: Option<Typed>,
     /// How it is; of a cast how that rounds, if not as the operation does.
@@ -213,6 +215,7 @@ impl Evaluation {
                         bits: Vec::new(),
                         result: outcome.as_format(op.format).bits,
                         inexact: outcome.result.inexact,
+                        approximated: false,
                         narrowed: outcome.stored,
                         narrow_by: None,
                         flushed: [false; 2],
@@ -232,6 +235,7 @@ impl Evaluation {
                 bits: carried.operands[..op.operands.len()].to_vec(),
                 result: carried.result.bits,
                 inexact: carried.inexact,
+                approximated: self.approximations.iter().any(|(at, _)| *at == index),
                 narrowed: carried.narrowed,
                 narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],

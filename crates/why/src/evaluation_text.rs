@@ -69,6 +69,8 @@ pub enum Delivered {
     Flushed,
     /// It was clamped to the operation's range.
     Clamped,
+    /// The result is another value than the correctly rounded one, as documents allow.
+    Approximated,
 }
 
 impl Delivered {
@@ -76,6 +78,9 @@ impl Delivered {
     fn of(step: &Step, value: &str, inexact: bool, profile: &Profile) -> Option<Delivered> {
         if value.ends_with("nan") {
             return None;
+        }
+        if step.approximated {
+            return Some(Delivered::Approximated);
         }
         let [_, mut result_flushed] = step.flushed;
         let [mut operand_flushed, mut clamped] = [false; 2];
@@ -100,6 +105,7 @@ impl Delivered {
             Delivered::Rounded => "rounded",
             Delivered::Flushed => "flushed",
             Delivered::Clamped => "clamped",
+            Delivered::Approximated => "approximated",
         }
     }
 }

@@ -176,8 +176,12 @@ fn constant_name(evaluation: &Evaluation, leaf: usize) -> String {
     unused_name(evaluation, format!("c{leaf}"))
 }
 
-/// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
+/// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands. What is approximated is no
+/// instruction that rounds: `a / b`.
 pub(crate) fn step_text(evaluation: &Evaluation, step: &Step) -> String {
+    if step.approximated {
+        return call_text(evaluation, step);
+    }
     let text = step_in_own_type(evaluation, step);
     match step.x87 {
         Some(_) => text.replacen(&format!(".{}(", type_name(step.operation.format)), ".x87(", 1),

@@ -365,3 +365,21 @@ fn a_result_cut_to_an_integer() {
         assert_eq!(cut(a, b, saw).1, "", "{a} / {b} {saw}");
     }
 }
+
+/// A quotient that is approximated is no instruction that rounds.
+#[test]
+fn an_approximated_step_has_its_own_name() {
+    let answer = ask_all("a/b", &[("a", "0x4168a20d"), ("b", "0xc0f51d03")], &["0xbff2f725"]);
+    let steps = |at: usize| -> Vec<(&str, Option<Delivered>)> {
+        let steps = &answer.seen[0].explanations[at].steps;
+        steps.iter().map(|step| (step.operation.as_str(), step.delivered)).collect()
+    };
+    assert_eq!(steps(0), [("a / b", Some(Delivered::Approximated))]);
+    let reciprocal = [("rcp(b)", Some(Delivered::Approximated)), ("mul.rn.f32(a, t0)", Some(Delivered::Rounded))];
+    assert_eq!(steps(1), reciprocal);
+    let place = answer.cause.join(" ");
+    assert!(
+        place.contains("computes a / b = 0xbff2f725 -1.8981673 (approximated) in place of div.rn.f32(a, b)"),
+        "{place}"
+    );
+}
