@@ -192,7 +192,7 @@ impl LiteralTypes {
         LiteralTypes { guess: Language::Numpy, ..self }
     }
 
-    fn rules(&self) -> Language {
+    pub(crate) fn rules(&self) -> Language {
         self.language.unwrap_or(self.guess)
     }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::Profile;
+use roundonce_functions::Function;
 use serde::Serialize;
 
 use crate::answer::{Answer, ObservedAnswer, answer};
+use crate::call::Call;
 use crate::evaluation_text::describe;
 use crate::expr::{Expr, ExprError};
-use crate::literals::{Literal, LiteralTypes};
+use crate::literals::{Literal, LiteralTypes, is_integer};
 use crate::observed::ObservedValue;
 use crate::search::{CandidateSet, Options};
 use crate::verdict::Outcome;
@@ -101,8 +103,21 @@ impl Untyped<'_> {
         let mut found = answer(&expr, seen, options, profile);
         found.name = self.result.map(str::to_owned);
         if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
-            found.literals = Some(self.types.sentence());
+            let mut cut = Vec::new();
+            let with_cut = self.cut_quotients(expr.clone(), &mut cut);
+            let language = self.types.rules().name();
+            let quotients = cut.iter().map(|it| format!("`{it}`")).collect::<Vec<String>>().join(", ");
+            let uncut = format!(" {quotients} is not cut to a whole number, as {language} cuts quotients of integers.");
+            found.literals = Some(self.types.sentence() + if cut.is_empty() { "" } else { &uncut });
             if found.seen.iter().any(is_open) {
+                if !cut.is_empty() {
+                    let candidates = CandidateSet::of(&with_cut, options, profile);
+                    let option = format!("{quotients} cut to a whole number, as {language} cuts quotients of integers");
+                    for (answered, seen) in found.seen.iter_mut().zip(seen).filter(|(answered, _)| is_open(answered)) {
+                        let other = explained(&candidates, seen, &option);
+                        answered.cut = other.map(|it| it.text()).or(answered.cut.take());
+                    }
+                }
                 for (other, option) in self.others(&expr) {
                     let candidates = CandidateSet::of(&other, options, profile);
                     for (answered, seen) in found.seen.iter_mut().zip(seen) {
@@ -116,6 +131,38 @@ impl Untyped<'_> {
             }
         }
         Ok((found, names))
+    }
+
+    /// The expression with its quotients of integers cut as its language cuts them, and these as written.
+    fn cut_quotients(&self, expr: Expr, cut: &mut Vec<String>) -> Expr {
+        let is_cut = self.types.ty.is_none() && self.types.rules().cuts_quotients() && self.is_cut(&expr);
+        let written = is_cut.then(|| expr.to_string());
+        let expr = expr.map_parts(|part| self.cut_quotients(part, cut));
+        let Some(written) = written else { return expr };
+        if !cut.contains(&written) {
+            cut.push(written);
+        }
+        Expr::Call(Call::Trunc, vec![expr])
+    }
+
+    /// Whether it is a quotient of integers.
+    fn is_cut(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Call(Call::Function(Function::Divide), _)) && self.is_whole(expr)
+    }
+
+    /// Whether it is made of integers without a type alone.
+    fn is_whole(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Value(_, written) => is_integer(self.values.get(written).unwrap_or(written)),
+            Expr::Neg(_)
+            | Expr::Add(..)
+            | Expr::Sub(..)
+            | Expr::Mul(..)
+            | Expr::Call(Call::Function(Function::Divide), _) => {
+                expr.parts().into_iter().all(|part| self.is_whole(part))
+            }
+            _ => false,
+        }
     }
 
     /// The expression with other types of its literals, each typing once, and the options that say them.

@@ -7,8 +7,8 @@ use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
-    Allowed, Answer, CASES, Case, Delivered, ObservedAnswer, ObservedValue, Options, Outcome, Plausibility, Typed,
-    answer, parse_expr, parse_typed,
+    Allowed, Answer, CASES, Case, Delivered, Language, LiteralTypes, ObservedAnswer, ObservedValue, Options, Outcome,
+    Plausibility, Typed, Untyped, answer, parse_expr, parse_typed,
 };
 
 fn ask(case: &Case) -> Answer {
@@ -382,4 +382,37 @@ fn an_approximated_step_has_its_own_name() {
         place.contains("computes a / b = 0xbff2f725 -1.8981673 (approximated) in place of div.rn.f32(a, b)"),
         "{place}"
     );
+}
+
+/// C cuts a quotient of integers: where that gives what was seen it is said, and where it is not done too.
+#[test]
+fn quotients_of_integers() {
+    let ask = |expression: &str, values: &[(&str, &str)], language: Option<Language>, saw: &str| {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let types = LiteralTypes { language, ..LiteralTypes::default() };
+        let question = Untyped { expression, result: None, values: &values, types };
+        let seen = [ObservedValue::parse(saw).unwrap()];
+        let mut answer = question.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap().0;
+        let seen = answer.seen.remove(0);
+        (answer.literals.unwrap_or_default(), seen.outcome, seen.cut.unwrap_or_default())
+    };
+    let cut = |quotient: &str| {
+        format!(
+            "with `{quotient}` cut to a whole number, as c cuts quotients of integers, it is explained by the evaluation"
+        )
+    };
+    let (literals, outcome, hint) = ask("1/2*x", &[("x", "3f")], None, "0");
+    assert!(
+        literals.ends_with("a guess. `1 / 2` is not cut to a whole number, as c cuts quotients of integers."),
+        "{literals}"
+    );
+    assert!(outcome == Outcome::None && hint.starts_with(&cut("1 / 2")), "{hint}");
+    let (literals, outcome, hint) = ask("a/b", &[("a", "7"), ("b", "2")], Some(Language::C), "3");
+    assert!(literals.contains("`a / b` is not cut"), "{literals}");
+    assert!(outcome == Outcome::None && hint.starts_with(&cut("a / b")), "{hint}");
+    // Python's quotients are numbers, and so are those of a point.
+    for (expression, language) in [("1/2*x", Some(Language::Numpy)), ("1.0/2*x", None)] {
+        let (literals, _, hint) = ask(expression, &[("x", "3f")], language, "0");
+        assert!(!literals.contains("cut") && hint.is_empty(), "{literals} {hint}");
+    }
 }
