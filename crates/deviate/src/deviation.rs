@@ -302,9 +302,9 @@ impl Deviation {
             Deviation::Reciprocal => 36,
             Deviation::RootByReciprocal => 37,
             Deviation::ReciprocalByRoot => 38,
-            // A conversion to f16 is commoner than one to TF32 that rounds to nearest even, which fits the same.
-            Deviation::NarrowFactors(_) => 39,
-            Deviation::Tf32(_) => 40,
+            // Libraries take TF32 for f32, unasked or by a switch; f16, which often fits the same, leaves its results in f16 too.
+            Deviation::Tf32(_) => 39,
+            Deviation::NarrowFactors(_) => 40,
             Deviation::Approximate(_) => 51,
             Deviation::X87(Narrowing::Whole) => 41,
             Deviation::X87(Narrowing::EachOperation) => 42,

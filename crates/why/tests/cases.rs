@@ -384,6 +384,13 @@ fn an_approximated_step_has_its_own_name() {
     );
 }
 
+/// TF32 is a commoner type of f32's factors than f16, which often holds the same.
+#[test]
+fn factors_in_tf32_come_first() {
+    let found = sentences_of("a*b", &[("a", "0x3f801001"), ("b", "1f")], "0x3f802000");
+    assert!(found[0].starts_with("rounds the factors to TF32"), "{found:?}");
+}
+
 /// C cuts a quotient of integers: where that gives what was seen it is said, and where it is not done too.
 #[test]
 fn quotients_of_integers() {

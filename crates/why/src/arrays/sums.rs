@@ -165,10 +165,10 @@ fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Set
     }
     if has_product && own == Format::F32 {
         let rounded = |how| Setting { factors: Some(how), ..plain };
+        all.extend(Tf32Rounding::ALL.map(|how| rounded(FactorRounding::Tf32(how))));
         if reduction.operands.len() == 2 {
             all.extend([Format::F16, Format::BF16].map(|format| rounded(FactorRounding::Narrow(format))));
         }
-        all.extend(Tf32Rounding::ALL.map(|how| rounded(FactorRounding::Tf32(how))));
     }
     if matches!(own, Format::F16 | Format::F32) && !is_far_from_subnormal(question, reduction) {
         let flushed = all.clone().into_iter().filter(|setting| setting.precision == Precision::Own);
