@@ -98,6 +98,11 @@ impl ObservedValue {
         }
     }
 
+    /// Whether it has this type.
+    pub(crate) fn is_typed(&self, format: Format) -> bool {
+        matches!(&self.value, Matcher::Bits(observed) if observed.format == format) && !is_untyped(&self.text)
+    }
+
     /// How many digits were seen of the result of an evaluation that gives it, where they name another number.
     pub(crate) fn digits_of(&self, it: &Explanation) -> Option<usize> {
         let Matcher::Decimal(decimal) = &self.value else { return None };

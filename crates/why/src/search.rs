@@ -173,9 +173,12 @@ impl CandidateSet {
     /// The simplest evaluations of a step that give an observed value, those that it names before those that have its
     /// digits, and of these the simplest first. Of what has its digits, none that is the same as an earlier one and more.
     fn explaining(&self, tier: usize, observed: &ObservedValue) -> Vec<&Explanation> {
+        // What was seen in the result's own type was rounded to it.
+        let is_typed = observed.is_typed(self.format());
         let gives = self.tier(tier).iter().filter_map(|it| {
             let agreement = observed.agreement(it.result, &it.evaluation.model())?;
-            Some((agreement, it.explanation(), digest(&it.evaluation, &self.profile)))
+            let may_be_it = !is_typed || it.result.format == self.format();
+            may_be_it.then(|| (agreement, it.explanation(), digest(&it.evaluation, &self.profile)))
         });
         let mut found: Vec<(Agreement, &Explanation, u64)> = gives.collect();
         found.sort_by_key(|(agreement, it, _)| (*agreement, it.deviations.len(), &it.deviations));

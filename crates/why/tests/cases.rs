@@ -391,6 +391,14 @@ fn factors_in_tf32_come_first() {
     assert!(found[0].starts_with("rounds the factors to TF32"), "{found:?}");
 }
 
+/// The NaN of an invalid operation is no operand's, and what was rounded to its type did not stay in another.
+#[test]
+fn a_nan_of_no_operand() {
+    let found = sentences_of("a-a", &[("a", "0x7f800000")], "0xffc00000");
+    assert_eq!(found[0], "gives the first NaN operand in the order abc, and where none is a NaN x86's negative one");
+    assert!(found.iter().all(|sentence| !sentence.contains("does not round")), "{found:?}");
+}
+
 /// C cuts a quotient of integers: where that gives what was seen it is said, and where it is not done too.
 #[test]
 fn quotients_of_integers() {
