@@ -154,12 +154,51 @@ fn parse_hexadecimal(text: &str) -> Option<ExactNumber> {
     Some(exact_number(&integer, exponent - 4 * behind, false))
 }
 
+/// Digits with a point that make an integer of 64 bits, times a small power of ten: without big integers.
+fn short_decimal(digits: &str, exponent: i64) -> Option<ExactNumber> {
+    let (mut integer, mut power, mut has_point) = (0_u64, exponent, false);
+    for byte in digits.bytes() {
+        if byte == b'.' && !has_point {
+            has_point = true;
+            continue;
+        }
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        integer = integer.checked_mul(10)?.checked_add(digit.into())?;
+        power -= i64::from(has_point);
+    }
+    // A zero may have no digit.
+    if integer == 0 {
+        return None;
+    }
+    let integer = u128::from(integer);
+    match power {
+        // Below 2^126.
+        0..=18 => Some(ExactNumber { significand: integer * 10_u128.pow(power as u32), ..ZERO }),
+        // The divisor is below 2^70, so that the quotient has 58 bits or more: two more than f64 keeps are enough.
+        -21..=-1 => {
+            let divisor = 10_u128.pow(power.unsigned_abs() as u32);
+            let shift = integer.leading_zeros();
+            let dividend = integer << shift;
+            let significand = dividend / divisor;
+            let sticky = significand * divisor != dividend;
+            Some(ExactNumber { quantum: -(shift as i32), significand, sticky, ..ZERO })
+        }
+        _ => None,
+    }
+}
+
 /// Every number halfway between two of f64, the widest format, has fewer digits: of more it only matters whether one is
 /// not 0.
 const SIGNIFICANT_DIGITS: usize = 800;
 
 fn parse_decimal(text: &str) -> Option<ExactNumber> {
     let (digits, exponent) = split_exponent(text, ['e', 'E'])?;
+    if let Some(number) = short_decimal(digits, exponent) {
+        return Some(number);
+    }
     let (digits, behind) = split_point(digits, 10)?;
     let significant = digits.trim_start_matches('0').trim_end_matches('0');
     if significant.is_empty() {

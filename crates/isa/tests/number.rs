@@ -136,6 +136,44 @@ fn edges_and_absurd_lengths() {
     }
 }
 
+/// Short decimals are read without big integers, up to some powers of ten: on either side of each limit the host's number.
+#[test]
+fn short_decimals_are_the_hosts() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let integers = [1, 2, 9, 10, 5_000_000_000, (1 << 53) + 1, (1 << 54) - 1, u64::MAX, u64::MAX / 10];
+    let integers = integers.into_iter().chain((0..2_000).map(|at| next() >> (at % 64)).filter(|integer| *integer > 0));
+    for integer in integers {
+        for power in -24..=21 {
+            let digits = integer.to_string();
+            let (whole, fraction) = digits.split_at(digits.len() / 2);
+            for text in [
+                format!("{digits}e{power}"),
+                format!("{whole}.{fraction}e{}", power + fraction.len() as i32),
+                format!("-0.00{digits}e{}", power + 2 + digits.len() as i32),
+                format!("{digits}0.e{}", power - 1),
+            ] {
+                let value: f64 = text.parse().unwrap();
+                let read = parse_number(Format::F64, &text).unwrap();
+                assert_eq!(read.bits, value.to_bits(), "{text}");
+                let single: f32 = text.parse().unwrap();
+                let read = parse_number(Format::F32, &text).unwrap();
+                assert_eq!(read.bits, u64::from(single.to_bits()), "{text}");
+            }
+        }
+    }
+    for (text, exact) in
+        [("0.1", false), ("0.5", true), ("0.125e1", true), ("9007199254740993", false), ("3e-1", false)]
+    {
+        assert_eq!(parse_number(Format::F64, text).unwrap().exact, exact, "{text}");
+    }
+}
+
 #[test]
 fn operands() {
     let bits =
