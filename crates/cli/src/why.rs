@@ -7,7 +7,7 @@ use clap::Args;
 use roundonce::Profile;
 use roundonce::answers::{self, Asked, ListedCase, Noted};
 use roundonce::arith::Format as Lane;
-use roundonce::why::{Allowed, Case, Language, Line, LiteralTypes, Options, Role, Values, toolchain};
+use roundonce::why::{Allowed, Case, Language, Line, LiteralTypes, Options, Role, Values, names_in, toolchain};
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
@@ -179,7 +179,11 @@ fn ask(
 }
 
 pub(crate) fn split_input(input: &Argument) -> Result<(&str, Argument), Failure> {
-    input.split().ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
+    let split = input.split().ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))?;
+    if !names_in(split.0).iter().eq([split.0]) {
+        return Err(Failure::Input(format!("`{input}`: `{}` is no name that an expression can have", split.0)));
+    }
+    Ok(split)
 }
 
 fn introduction(case: &Case) -> Vec<Line> {

@@ -93,6 +93,11 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
             }
             // C's hexadecimal numbers have a `p`, which no hex digit is.
             Err(_) if digits.contains(['p', 'P']) => {}
+            Err(_) if components == 1 && parse_number(format, &format!("{text}p0")).is_some() => {
+                return Err(format!(
+                    "`{text}` lacks the exponent of a hexadecimal number: expected such as `{text}p0`"
+                ));
+            }
             Err(problem) => return Err(format!("`{text}` {problem}")),
         }
     }
@@ -115,11 +120,20 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
     let number = parse_number(format, text).map(|number| (number.bits, number.exact));
     match number.or_else(|| Some((parse_testfloat(format, text)?, true))) {
         Some((bits, exact)) => Ok(ParsedValue { value: Value::scalar(bits), exact }),
-        None => Err(format!(
-            "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
-            hex_bits(format.width(), format.one())
-        )),
+        None => Err(match without_type(format, text) {
+            Some(number) => format!("`{text}` has a type of its own, and the operand's is known: expected `{number}`"),
+            None => format!(
+                "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
+                hex_bits(format.width(), format.one())
+            ),
+        }),
     }
+}
+
+/// The number before the letter that C, CUDA and expressions here have for a type.
+fn without_type(format: Format, text: &str) -> Option<&str> {
+    let number = text.strip_suffix(['f', 'F', 'h', 'b', 'd', 'l', 'L'])?;
+    parse_number(format, number).map(|_| number)
 }
 
 /// The same as a person writes it: hex bits have all their digits.
@@ -224,7 +238,10 @@ pub fn parse_plain_hex(format: Format, text: &str) -> Option<u64> {
 fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result<Value, String> {
     let digits = digits.as_bytes();
     let greatest = digits.iter().fold(0, |greatest, byte| greatest | HEX_DIGITS[usize::from(*byte)]);
-    if digits.is_empty() || greatest > 15 {
+    if digits.is_empty() {
+        return Err("has no digits".to_owned());
+    }
+    if greatest > 15 {
         return Err("has a character that is no hex digit".to_owned());
     }
     let width = format.width();

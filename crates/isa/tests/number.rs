@@ -190,4 +190,16 @@ fn operands() {
     {
         assert!(bits(format, lanes, text).is_err(), "{text}");
     }
+    // What is wrong, and not something else.
+    for (text, problem) in [
+        ("0x", "`0x` has no digits"),
+        ("0xg", "`0xg` has a character that is no hex digit"),
+        ("-0x1.8", "`-0x1.8` lacks the exponent of a hexadecimal number: expected such as `-0x1.8p0`"),
+        ("0x1.8.", "`0x1.8.` has a character that is no hex digit"),
+        ("1.5f", "`1.5f` has a type of its own, and the operand's is known: expected `1.5`"),
+        ("1.5q", "`1.5q` is not a value: "),
+    ] {
+        let found = bits(Format::F32, 1, text).unwrap_err();
+        assert!(found.starts_with(problem), "{text}: {found}");
+    }
 }
