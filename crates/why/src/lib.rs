@@ -64,7 +64,7 @@ pub use literals::{Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;
 pub use parse::{Statements, names_in, parse_expr, parse_statements};
 pub use plan::{OpKind, Plan, PlanOp, Ref};
-pub use reference::{ReferenceReport, ReferenceTest};
+pub use reference::{CaseAnswer, ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
 pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, place, ulps};
 pub use spell::{Spelling, spell};

@@ -113,6 +113,56 @@ fn what_is_nobodys_is_said() {
     assert!(trial.answer(&[0], &Profile::NVIDIA).unwrap_err().contains("1 results for 20000"));
 }
 
+/// NaNs are one, and that their bits are others is said.
+#[test]
+fn other_bits_of_nans_are_said() {
+    let spec = Spec::new(Shape::MulAdd, Layout::F32, Direction::Nearest);
+    let quiet = |case| Some(judge(&spec, case).bits).filter(|bits| !Layout::F32.is_nan(*bits)).unwrap_or(0x7fc0_0000);
+    let answer = tried(fma(Rounding::NearestEven), quiet);
+    assert!(answer.is_correct() && answer.other_nans > 0, "{answer:#?}");
+    let expected = format!(
+        "it: correct on 20,000 cases, the bits of NaNs apart: other ones in {}, such as 0x7fc00000 nan for 0x7fffffff nan",
+        answer.other_nans
+    );
+    assert_eq!(answer.sentence("it").replace(',', ""), expected.replace(',', ""));
+    let canonical = tried(fma(Rounding::NearestEven), |case| match quiet(case) {
+        0x7fc0_0000 => 0x7fff_ffff,
+        bits => bits,
+    });
+    assert_eq!(canonical.sentence("it"), "it: correct on 20,000 cases");
+}
+
+/// Where no evaluation is a cause, what is shown is wrong.
+#[test]
+fn what_is_shown_is_wrong() {
+    let right = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Nearest, case);
+    let is_finite = |bits: u64| bits & 0x7fff_ffff < 0x7f80_0000;
+    let answer = tried(fma(Rounding::NearestEven), |case| match right(case) {
+        bits if !is_finite(bits) && bits & 0x7f_ffff == 0 && case.into_iter().all(is_finite) => bits - 1,
+        bits => bits,
+    });
+    assert!(answer.evidence.seen[0].groups.is_empty(), "{answer:#?}");
+    let lines: Vec<String> = answer.lines("it").iter().map(ToString::to_string).collect();
+    let shown = lines.iter().find(|line| line.contains("such as [")).unwrap();
+    assert!(
+        shown.contains("7f7fffff 3.4028235e38  (right: 0x7f800000 inf)")
+            || shown.contains("ff7fffff -3.4028235e38  (right: 0xff800000 -inf)"),
+        "{shown}"
+    );
+    let first = answer.first_wrong.unwrap();
+    assert_ne!(first.gave, first.expected);
+}
+
+/// A zero of one sign for the other's is not said of all zeros.
+#[test]
+fn the_sign_of_a_zero_is_said() {
+    let right = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Nearest, case);
+    let positive = |case| Some(right(case)).filter(|bits| *bits != 0x8000_0000).unwrap_or(0);
+    convicted(&tried(fma(Rounding::NearestEven), positive), &[], "gives +0 for -0");
+    let flipped = |case| Some(right(case)).filter(|bits| bits << 33 != 0).unwrap_or(right(case) ^ 0x8000_0000);
+    convicted(&tried(fma(Rounding::NearestEven), flipped), &[], "gives a zero of the other sign");
+}
+
 /// Most of what it gives is correct, or an evaluation's, and most of what is wrong is no evaluation's.
 #[test]
 fn a_part_is_not_the_whole() {

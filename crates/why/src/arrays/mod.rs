@@ -204,7 +204,8 @@ impl ArrayAnswer {
         self.advice.clear();
         for seen in &mut self.seen {
             let example = seen.groups.first().map(|group| Example { evaluated: None, ..group.example.clone() });
-            seen.first_unexplained = seen.first_unexplained.take().or(example);
+            let is_wrong = |shown: &Example| shown.saw != shown.as_written;
+            seen.first_unexplained = seen.first_unexplained.take().filter(is_wrong).or(example);
             let possible = seen.groups.drain(..).map(|ArrayGroup { count, deviations, sentence, .. }| PossibleGroup {
                 count,
                 deviations,
