@@ -173,7 +173,8 @@ fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended
     }
     let data = (!data.is_empty()).then_some(&data);
     let profile = arguments.launch.profile()?;
-    let budget = Budget { random: arguments.tries, nan_bits: arguments.nan_bits, ..Budget::default() };
+    let threads = arguments.launch.threads();
+    let budget = Budget { random: arguments.tries, nan_bits: arguments.nan_bits, threads, ..Budget::default() };
     let progress = Progress::open("inputs compared");
     let advance = |tried| progress.advance(tried);
     let asked = Compared { texts, ty, target: arguments.target.target(), profile: &profile, budget, data };

@@ -204,6 +204,13 @@ pub(crate) const DIFF: &[Table] = &[
         // The page and the package give a type whatever is compared.
         ("type", COMPUTATIONS),
         ("data", COMPUTATIONS),
+        (
+            "threads",
+            &Use {
+                kinds: &[Expression, Instruction, SpirvInstruction, Ptx, Cuda, Spirv, MachineCode, Listing],
+                name: "computations and kernels",
+            },
+        ),
         ("tries", &Use { kinds: &[Expression, Instruction, SpirvInstruction, Matrix], name: COMPUTATIONS.name }),
         (
             "nan-bits",

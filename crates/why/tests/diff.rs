@@ -1,6 +1,8 @@
 //! Pairs of computations whose truth is known: by exhaustion through the exact-rational judge in small formats.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 
 use roundonce_arith::{Elements, Format, Profile};
 use roundonce_oracle::rational::judge;
@@ -179,7 +181,7 @@ fn hold(pairs: usize, grounds: &mut [Ground], seed: u64) {
         // With all inputs tried the verdict is the truth; without, an equal one still is, and so is a difference.
         let tried = verdict(Budget::default());
         assert_eq!(matches!(tried, Verdict::Equal { .. }), truth, "{} and {}", first.text, second.text);
-        match verdict(Budget { exhaustive_bits: 0, random: 1 << 16, nan_bits: false }) {
+        match verdict(Budget { exhaustive_bits: 0, random: 1 << 16, ..Budget::default() }) {
             Verdict::Equal { .. } => {
                 proved += 1;
                 assert!(truth, "{} and {}", first.text, second.text);
@@ -274,6 +276,31 @@ fn a_witness_is_a_number_where_there_is_one() {
         let is_plain = |text: &String| !["nan", "inf"].iter().any(|word| text.contains(word));
         assert!(is_plain(first) && is_plain(second) && *ulps != Some(0), "{one} and {other}: {found:?}");
         assert!(inputs.iter().all(|input| is_plain(&input.value)), "{one} and {other}: {found:?}");
+    }
+}
+
+/// Of 32 bits of input the edges are tried before the rest, on however many threads.
+#[test]
+fn a_difference_at_an_edge_is_found_before_all_are_counted() {
+    for (one, other, format, expected) in [
+        ("x+0f", "x", Format::F32, &[0x8000_0000][..]),
+        ("x-x", "0f", Format::F32, &[0x7f80_0000]),
+        ("x+y", "x+y+0h", Format::F16, &[0x8000, 0x8000]),
+    ] {
+        let sides = (side(one, format), side(other, format));
+        let found = [1, 3].map(|threads| {
+            let tried = Cell::new(0);
+            let budget = Budget { threads: NonZeroUsize::new(threads), ..Budget::default() };
+            let progress = |inputs| tried.set(tried.get() + inputs);
+            let found = compare(&sides.0, &sides.1, None, budget, &Profile::NVIDIA, &|_| None, &progress).unwrap();
+            assert!(tried.get() < 1 << 21, "{one} and {other}: {} inputs", tried.get());
+            found
+        });
+        assert_eq!(found[0], found[1]);
+        let Verdict::Different { inputs, .. } = &found[0].verdict else { panic!("{one} and {other}: {found:?}") };
+        let bits: Vec<u64> =
+            inputs.iter().map(|input| u64::from_str_radix(input.bits.trim_start_matches("0x"), 16).unwrap()).collect();
+        assert_eq!(bits, expected, "{one} and {other}");
     }
 }
 

@@ -189,7 +189,7 @@ fn refused(refusal: Refusal, spelling: &str, recipe: &Recipe, profile: &Profile)
             nearest.counterpart.spelling.clone()
         };
         let sides = [Side::instruction(spelling, recipe.operation), Side::instruction(&name, nearest.operation)];
-        let budget = Budget { random: WITNESS_INPUTS, exhaustive_bits: 0, nan_bits: false };
+        let budget = Budget { random: WITNESS_INPUTS, exhaustive_bits: 0, ..Budget::default() };
         let compared = compare(&sides[0], &sides[1], None, budget, profile, &|_| None, &|_| ()).ok()?;
         matches!(compared.verdict, Verdict::Different { .. }).then_some(Comparison { frequency: None, ..compared })
     });

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::num::NonZeroUsize;
 
 use roundonce_arith::{Profile, Rounding};
 use roundonce_deviate::cover::{Group, Matcher, NanMatch};
@@ -73,8 +72,7 @@ impl<'a> Comparison<'a> {
         profile: &'a Profile,
         progress: &'a mut dyn FnMut(Work),
     ) -> Comparison<'a> {
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = options.threads.map_or_else(cores, NonZeroUsize::get);
+        let threads = parallel::threads(options.threads);
         let (any_nan, prepared, kept) = (options.any_nan, HashMap::new(), VecDeque::new());
         let compared = question.shape.iter().product();
         Comparison {

@@ -16,7 +16,7 @@ mod evidence;
 mod example;
 mod lanes;
 mod list;
-mod parallel;
+pub(crate) mod parallel;
 mod question;
 mod reduction;
 mod schedule;

@@ -1,5 +1,6 @@
 //! Pieces of work on all cores.
 
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -8,8 +9,14 @@ use super::Work;
 /// Steps, below which a thread is not worth its start.
 const FEW_STEPS: u64 = 1 << 16;
 
+/// As many threads as were asked for, without one a core.
+pub(crate) fn threads(asked: Option<NonZeroUsize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    asked.map_or_else(cores, NonZeroUsize::get)
+}
+
 /// The results of so many pieces of work, in order. `progress` receives how many steps are done; a piece has so many.
-pub(super) fn map<T: Send>(
+pub(crate) fn map<T: Send>(
     threads: usize,
     pieces: usize,
     steps_each: u64,

@@ -15,6 +15,7 @@ mod solver;
 mod witness;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding};
 use roundonce_deviate::{Stages, Typed};
@@ -26,7 +27,7 @@ pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
-use crate::arrays::{BLOCK, Bits, Column, Runner};
+use crate::arrays::{BLOCK, Bits, Column, Runner, parallel};
 use crate::call::Call;
 use crate::expr::Expr;
 use crate::plan::{OpKind, Plan, PlanOp, Ref};
@@ -299,11 +300,13 @@ pub struct Budget {
     pub random: u64,
     /// Two NaNs of different bits are a difference.
     pub nan_bits: bool,
+    /// How many threads compare, one a core without it; the answer does not depend on it.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { exhaustive_bits: 32, random: 1 << 22, nan_bits: false }
+        Budget { exhaustive_bits: 32, random: 1 << 22, nan_bits: false, threads: None }
     }
 }
 
@@ -348,7 +351,8 @@ pub fn compare(
             type_name(second.plan.format())
         ));
     }
-    let pair = Pair { first, second, inputs, nan_bits: budget.nan_bits, profile };
+    let pair =
+        Pair { first, second, inputs, nan_bits: budget.nan_bits, threads: parallel::threads(budget.threads), profile };
     let verdict = pair.verdict(budget, solve, progress);
     let frequency = match verdict {
         Verdict::Different { .. } => pair.frequency(data)?,
@@ -379,6 +383,7 @@ struct Pair<'a> {
     second: &'a Side,
     inputs: BTreeMap<String, Format>,
     nan_bits: bool,
+    threads: usize,
     profile: &'a Profile,
 }
 

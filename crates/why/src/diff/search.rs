@@ -1,12 +1,12 @@
-//! Inputs on which two computations may differ: all of them where they are few, special ones and random ones otherwise.
+//! Inputs on which two computations may differ: edges, special ones and random ones first, and all where they are few.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use roundonce_arith::{Elements, Format};
 
 use super::{Frequency, Kind, Pair};
-use crate::arrays::{BLOCK, Bits, Column};
+use crate::arrays::{BLOCK, Bits, Column, parallel};
 use crate::search::ulps;
 
 /// Elements of a random column.
@@ -15,6 +15,10 @@ const RANDOM: usize = 1 << 16;
 const FIRST: usize = 16;
 /// Inputs tried after a first difference for one that a person would sooner call so.
 const TRIED_SINCE: usize = 1 << 20;
+/// Special and random inputs that are tried before all are.
+const BEFORE_ALL: u64 = 1 << 20;
+/// Blocks that are compared at a time, at most: what is found does not depend on how many threads compare them.
+const AT_ONCE: usize = 16;
 
 /// xorshift64*: any sequence will do, as long as it is the same in every run.
 struct Random(u64);
@@ -79,6 +83,20 @@ fn specials(format: Format) -> Vec<u64> {
     unsigned.into_iter().flat_map(|bits| [bits, bits | format.sign_mask()]).collect()
 }
 
+/// The edges, all powers of two with the numbers beside them, and the fractions in which a single bit begins or ends what
+/// is set: halfway cases of narrower formats among them, and numbers with few significant bits.
+fn edges(format: Format) -> Vec<u64> {
+    let fractions = (0..format.frac_bits()).flat_map(|at| {
+        let (bit, below) = (1 << at, (1 << at) - 1);
+        [bit, below, bit | below, format.frac_mask() ^ below, (format.frac_mask() ^ below) - bit]
+    });
+    let fractions: BTreeSet<u64> = fractions.chain([0, 1, format.frac_mask()]).collect();
+    let exponents = (0..=format.exp_max()).map(|exponent| exponent << format.frac_bits());
+    let numbers = exponents.flat_map(|exponent| fractions.iter().map(move |fraction| exponent | fraction));
+    let signed = numbers.flat_map(|bits| [bits, bits | format.sign_mask()]);
+    specials(format).into_iter().chain(signed).collect()
+}
+
 fn column(format: Format, mut value: impl FnMut() -> u64, count: usize) -> Bits {
     let mut elements = Elements::of(format);
     elements.extend((0..count).map(|_| value()));
@@ -92,8 +110,12 @@ pub(crate) fn directed_inputs(formats: &[Format], count: usize) -> Vec<Column> {
     columns.map(|&format| Column { format, bits: column(format, || random.directed(format), count) }).collect()
 }
 
+/// Inputs, and which of them.
+type Block = (BTreeMap<String, Column>, Range<usize>);
+
 impl Pair<'_> {
-    /// All inputs, the first differences that a person would call one; else the first of another kind.
+    /// All inputs, those on which computations differ first: the first differences that a person would call one; else the
+    /// first of another kind.
     pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let part = |start: u64| {
             let mut shift = 0;
@@ -105,36 +127,72 @@ impl Pair<'_> {
             let left = usize::try_from((1 << bits) - start).unwrap_or(usize::MAX);
             (columns, 0..left.min(RANDOM))
         };
-        self.first_found((0..1u64 << bits).step_by(RANDOM).map(part), progress)
+        let all = (0..1u64 << bits).step_by(RANDOM).map(part);
+        // Few are counted as soon as chosen.
+        let chosen = (1 << bits > BEFORE_ALL).then(|| std::iter::once(self.edges()).chain(self.directed(BEFORE_ALL)));
+        self.first_found(chosen.into_iter().flatten().chain(all), progress)
     }
 
-    /// The same of special and random inputs.
+    /// The first differences in special and random inputs.
     pub(super) fn search(&self, most: u64, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
+        self.first_found(self.directed(most), progress)
+    }
+
+    /// Every edge of one input; of several each edge of one with each of the others, as far as a block goes.
+    fn edges(&self) -> Block {
+        let edges = if self.inputs.len() == 1 { edges } else { specials };
+        let mut before = 1;
+        let mut count = 1;
+        let columns = self.columns(|_, format| {
+            let all = edges(format);
+            let mut at = 0;
+            let every = before;
+            before *= all.len();
+            count = before.min(RANDOM);
+            let next = || {
+                at += 1;
+                all[(at - 1) / every % all.len()]
+            };
+            column(format, next, RANDOM)
+        });
+        (columns, 0..count)
+    }
+
+    /// Special and random inputs, block by block.
+    fn directed(&self, most: u64) -> impl Iterator<Item = Block> {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
-        let mut block = || self.columns(|_, format| column(format, || random.directed(format), RANDOM));
-        let blocks = (0..most.div_ceil(RANDOM as u64)).map(|_| (block(), 0..RANDOM));
-        self.first_found(blocks, progress)
+        let mut block = move || self.columns(|_, format| column(format, || random.directed(format), RANDOM));
+        (0..most.div_ceil(RANDOM as u64)).map(move |_| (block(), 0..RANDOM))
     }
 
     /// A few of the first differences of the plainest kind in some blocks: of some that are made as simple as can be the
     /// simplest is simpler than of one. After the first difference so many inputs more are tried for a plainer one.
-    fn first_found(
-        &self,
-        blocks: impl Iterator<Item = (BTreeMap<String, Column>, Range<usize>)>,
-        progress: &dyn Fn(u64),
-    ) -> Vec<Vec<u64>> {
+    fn first_found(&self, mut blocks: impl Iterator<Item = Block>, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let (mut best, mut tried_since) = (None, 0);
-        for (columns, elements) in blocks {
-            let count = elements.len();
-            let is_plainer = |(kind, _): &(Kind, Vec<Vec<u64>>)| best.as_ref().is_none_or(|(known, _)| kind < known);
-            best = self.plainest(&columns, elements).filter(is_plainer).or(best);
-            if let Some((kind, _)) = best {
-                tried_since += count;
-                if kind == Kind::Finite || tried_since >= TRIED_SINCE {
-                    break;
+        // Most differences are in the first block.
+        let mut at_once = 1;
+        loop {
+            let now: Vec<Block> = blocks.by_ref().take(at_once).collect();
+            if now.is_empty() {
+                break;
+            }
+            at_once = AT_ONCE.min(2 * at_once);
+            let found = parallel::map(self.threads, now.len(), RANDOM as u64, &mut |_| (), |at| {
+                let (columns, elements) = &now[at];
+                self.plainest(columns, elements.clone())
+            });
+            for (found, (_, elements)) in found.into_iter().zip(&now) {
+                progress(elements.len() as u64);
+                let is_plainer =
+                    |(kind, _): &(Kind, Vec<Vec<u64>>)| best.as_ref().is_none_or(|(known, _)| kind < known);
+                best = found.filter(is_plainer).or(best);
+                if let Some((kind, values)) = &best {
+                    tried_since += elements.len();
+                    if *kind == Kind::Finite || tried_since >= TRIED_SINCE {
+                        return values.clone();
+                    }
                 }
             }
-            progress(count as u64);
         }
         best.map_or_else(Vec::new, |(_, values)| values)
     }

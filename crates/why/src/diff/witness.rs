@@ -92,7 +92,7 @@ impl<'p> Witnesses<'p> {
 fn search(readings: &[Sequence; 2], profile: &Profile) -> Option<Witness> {
     let [first, second] = readings.each_ref().map(|reading| Side::reading(reading, &OPERANDS));
     let inputs = first.inputs();
-    let pair = Pair { first: &first, second: &second, inputs, nan_bits: false, profile };
+    let pair = Pair { first: &first, second: &second, inputs, nan_bits: false, threads: 1, profile };
     let values = pair.simplest(pair.search(MOST, &|_| ()))?;
     let format = first.plan.format();
     let (one, other) = pair.results(&values);
