@@ -77,8 +77,11 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         let names = names_in(text).into_iter().map(typed).collect();
         let expr = parse_expr(text, &names);
         let expr = expr.map_err(|error| SideProblem::Expression { text: text.to_owned(), error })?;
-        if let Some(call) = expr.first_call() {
-            let message = format!("`{text}` has `{}`: only sums, products, fma and signs are compared", call.name());
+        if let Some(call) = Side::uncompared(&expr) {
+            let message = format!(
+                "`{text}` has `{}`: only sums, products, quotients, square roots, fma and signs are compared",
+                call.name()
+            );
             return Err(SideProblem::Unsupported(message));
         }
         Ok(Side::expression(&expr))

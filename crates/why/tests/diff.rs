@@ -1,6 +1,6 @@
 //! Pairs of computations whose truth is known: by exhaustion through the exact-rational judge in small formats.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 
@@ -8,7 +8,7 @@ use roundonce_arith::{Elements, Format, Profile};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::diff::files::compare_arrays;
-use roundonce_why::diff::{Budget, Comparison, Side, Verdict, compare};
+use roundonce_why::diff::{Budget, Comparison, Query, Side, Verdict, compare};
 use roundonce_why::{Bits, Column, Typed, Values, parse_expr};
 
 /// An expression of the test's own, and its value by the judge.
@@ -338,6 +338,38 @@ fn files_are_counted() {
     assert!(compare_arrays(&first, &first).unwrap().equal());
     let other = Values { shape: vec![8], ..second };
     assert!(compare_arrays(&first, &other).unwrap_err().contains("shapes"));
+}
+
+/// A quotient and a root are rounded once.
+#[test]
+fn quotients_and_roots_are_compared() {
+    let verdict = |one: &str, other: &str, format: Format| {
+        compared(&side(one, format), &side(other, format), Budget { random: 1 << 12, ..Budget::default() }).verdict
+    };
+    let is_equal = |one, other, format| matches!(verdict(one, other, format), Verdict::Equal { .. });
+    // All inputs of 16 bits, and the same operations.
+    assert!(is_equal("x/4h", "x*0.25h", Format::F16));
+    assert!(is_equal("sqrt(x*x)", "sqrt(-x*-x)", Format::F32));
+    assert!(is_equal("(x*y)/x", "(y*x)/x", Format::F32));
+    assert!(is_equal("((-x)*y)/x", "-((y*x)/x)", Format::F32));
+    assert!(matches!(verdict("x/5h", "x*0.2h", Format::F16), Verdict::Different { ulps: Some(1), .. }));
+    assert!(matches!(verdict("(-x)/y", "x/y", Format::F32), Verdict::Different { .. }));
+    let found = verdict("sqrt(x)", "sqrt(-x)", Format::F32);
+    let Verdict::Different { inputs, first, second, .. } = found else { panic!("{found:?}") };
+    assert_eq!([inputs[0].value.as_str(), first.as_str(), second.as_str()], ["1", "0x3f800000 1", "0x7fffffff nan"]);
+    let queries = |one: &str, other: &str| {
+        let script = RefCell::new(String::new());
+        let solve = |query: &Query| {
+            script.replace(query.script.clone());
+            None
+        };
+        let (first, second) = (side(one, Format::F64), side(other, Format::F64));
+        let budget = Budget { random: 1, ..Budget::default() };
+        compare(&first, &second, None, budget, &Profile::NVIDIA, &solve, &|_| ()).unwrap();
+        script.into_inner()
+    };
+    assert!(queries("x/2.0", "x*0.5").contains("(assert (not (= (fp.div RNE |x| (fp"));
+    assert!(queries("sqrt(x)/2.0", "sqrt(-(-x))*0.5").contains("(fp.sqrt RNE |x|)"));
 }
 
 /// A cast is an operation; one to the type that a value has is none.

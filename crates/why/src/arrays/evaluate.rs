@@ -149,9 +149,12 @@ impl<'a> Runner<'a> {
             let stages = &op.stages;
             if op.call.is_some() || !stages.needs_no_flags() {
                 let value = |&(slot, format): &(usize, Format), at: usize| Typed { format, bits: before[slot][at] };
+                let mut operands = [Typed { format: stages.operation.format, bits: 0 }; 3];
                 for (at, bits) in out.iter_mut().enumerate() {
-                    let operands: Vec<Typed> = op.operands.iter().map(|operand| value(operand, at)).collect();
-                    *bits = carry_out(stages, op.call, &operands, 0, false).value().bits;
+                    for (to, operand) in operands.iter_mut().zip(&op.operands) {
+                        *to = value(operand, at);
+                    }
+                    *bits = carry_out(stages, op.call, &operands[..op.operands.len()], 0, false).value().bits;
                 }
                 continue;
             }

@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding};
 use roundonce_deviate::{Stages, Typed};
+use roundonce_functions::Function;
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::{Serialize, Serializer};
 
@@ -52,6 +53,14 @@ impl Side {
         let plan = Plan::as_written(&without_idle_casts(expr.clone()));
         let operations = plan.ops.iter().map(PlanOp::operation).collect();
         Side { text: expr.to_string(), plan, operations }
+    }
+    /// What an expression has that is not compared: a function that is no quotient and no square root, which alone machines
+    /// round once.
+    pub fn uncompared(expr: &Expr) -> Option<Call> {
+        match expr {
+            Expr::Call(call, _) if !is_rounded_once(*call) => Some(*call),
+            _ => expr.parts().into_iter().find_map(Side::uncompared),
+        }
     }
     /// An instruction of one component; its operands are a, b, c.
     pub fn instruction(text: &str, operation: Operation) -> Side {
@@ -105,6 +114,10 @@ fn without_idle_casts(expr: Expr) -> Expr {
         Expr::Round(Some(format), inner) if inner.format() == format => *inner,
         expr => expr,
     }
+}
+
+fn is_rounded_once(call: Call) -> bool {
+    matches!(call, Call::Function(Function::Divide | Function::SquareRoot))
 }
 
 /// Whether a leaf is a name, not a literal.
@@ -166,10 +179,11 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
                 ArithOp::Add => {}
             }
         }
-        // The opposite of a product is the product with the opposite factor, that of a cast the cast of the opposite; a sum that
-        // is zero has a sign of its own.
+        // The opposite of a product is the product with the opposite factor, so of a quotient, and that of a cast the cast of
+        // the opposite; a sum that is zero has a sign of its own.
+        let is_odd_call = matches!(op.call(), Some(Call::Round | Call::Function(Function::Divide)));
         let is_odd = any_nan
-            && (op.arith() == Some(ArithOp::Mul) || op.call() == Some(Call::Round))
+            && (op.arith() == Some(ArithOp::Mul) || is_odd_call)
             && operation.clamp == Clamp::None
             && matches!(operation.rounding, Rounding::NearestEven | Rounding::TowardZero);
         opposite.push(is_odd && std::mem::take(&mut operation.negate_product));

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_deviate::Typed;
+use roundonce_functions::Function;
 
 use super::{Pair, Side, is_name};
 use crate::call::Call;
@@ -81,8 +82,16 @@ fn term(side: &Side) -> Option<String> {
         let operands: Vec<String> = op.operands.iter().map(operand).collect();
         let text = match op.call() {
             None => operation(carried_out, &operands)?,
+            Some(_) if carried_out.flush => return None,
             // A cast is the conversion of its operand.
-            Some(Call::Round) if !carried_out.flush => signed(carried_out.negate_product, operands.first()?),
+            Some(Call::Round) => signed(carried_out.negate_product, operands.first()?),
+            Some(Call::Negate) => signed(true, operands.first()?),
+            Some(Call::Function(Function::Divide)) => {
+                format!("(fp.div {} {})", mode(carried_out.rounding), operands.join(" "))
+            }
+            Some(Call::Function(Function::SquareRoot)) => {
+                format!("(fp.sqrt {} {})", mode(carried_out.rounding), operands.first()?)
+            }
             Some(_) => return None,
         };
         terms.push((text, carried_out.format));
