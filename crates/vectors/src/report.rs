@@ -173,7 +173,12 @@ impl Report {
         if self.examined < self.failed {
             lines.push(format!("the first {} of {} failures by cause:", self.examined, self.failed));
         }
-        self.causes.iter().for_each(|group| group.lines(self.examined, &mut lines));
+        // Where nothing was computed, causes explain by accident what they do.
+        if self.instructions.iter().any(|checked| checked.failed > 0 && checked.constant.is_none()) {
+            self.causes.iter().for_each(|group| group.lines(self.examined, &mut lines));
+        } else if let Some(group) = self.causes.iter().min_by_key(|group| group.first.row) {
+            group.first.lines(&mut lines);
+        }
         lines
     }
 }
@@ -236,10 +241,16 @@ impl Group {
         if !against.is_empty() {
             lines.push(format!("  not everywhere: {} contradict it", against.join(" and ")));
         }
-        let operands = first.operands.join(" ");
-        let file = first.file.as_ref().map_or(String::new(), |file| format!("{file}, "));
-        lines.push(format!("  first: {file}row {}: {} {operands}", first.row, first.instruction));
-        lines.push(format!("    saw {}, expected {}", first.saw, first.expected));
+        first.lines(lines);
+    }
+}
+
+impl Example {
+    fn lines(&self, lines: &mut Vec<String>) {
+        let Example { row, instruction, saw, expected, .. } = self;
+        let file = self.file.as_ref().map_or(String::new(), |file| format!("{file}, "));
+        lines.push(format!("  first: {file}row {row}: {instruction} {}", self.operands.join(" ")));
+        lines.push(format!("    saw {saw}, expected {expected}"));
     }
 }
 
