@@ -108,6 +108,8 @@ pub enum Deviation {
     Log1P,
     /// A product with a sum that has a 1 is multiplied out and fused: `x * (y + 1)` as `fma(x, y, x)`.
     MultipliedOut,
+    /// Casts from f64 to f16 and bf16 go through f32.
+    CastThroughF32,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -316,6 +318,7 @@ impl Deviation {
             Deviation::WideSum(_) => 48,
             Deviation::TiesAway(_) => 52,
             Deviation::Contract(Products::Apart) => 53,
+            Deviation::CastThroughF32 => 54,
         }
     }
 

@@ -204,6 +204,7 @@ impl EvalModel {
             | Deviation::ExpM1
             | Deviation::Log1P
             | Deviation::MultipliedOut
+            | Deviation::CastThroughF32
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)

@@ -69,6 +69,7 @@ impl Deviation {
             | Deviation::ExpM1
             | Deviation::Log1P
             | Deviation::MultipliedOut
+            | Deviation::CastThroughF32
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             // Both are another build's.
             Deviation::Split(_)

@@ -1,8 +1,9 @@
 //! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
-//! products with a sum that has a 1, multiplied out.
+//! products with a sum that has a 1, multiplied out; casts from f64 through f32.
 
 use std::collections::BTreeMap;
 
+use roundonce_arith::Format;
 use roundonce_deviate::Deviation;
 use roundonce_functions::Function;
 
@@ -13,7 +14,8 @@ use crate::expr::Expr;
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 7] = [
+const RULES: [(Deviation, Rule); 8] = [
+    (Deviation::CastThroughF32, cast_through_f32),
     (Deviation::MultipliedOut, multiplied_out),
     (Deviation::ExpM1, expm1),
     (Deviation::Log1P, log1p),
@@ -74,6 +76,13 @@ fn multiplied_out(expr: &Expr) -> Option<Expr> {
         is_of_one_type.then(|| Expr::Fma(Box::new(x.clone()), Box::new(y), Box::new(addend)))
     };
     with(a, b).or_else(|| with(b, a))
+}
+
+/// A cast from f64 to f16 or bf16 as one to f32 and one from there, as libraries have it that convert from f32 alone.
+fn cast_through_f32(expr: &Expr) -> Option<Expr> {
+    let Expr::Round(Some(to), inner) = expr else { return None };
+    let single = Expr::Round(Some(Format::F32), inner.clone());
+    (inner.format() == Format::F64 && to.width() < 32).then(|| Expr::Round(Some(*to), Box::new(single)))
 }
 
 /// `exp(x) - 1` as `expm1(x)`.

@@ -5,8 +5,9 @@ mod rational;
 
 use std::collections::BTreeMap;
 
-use rational::{array, ask, deviations, numbers, plus};
+use rational::{NEAREST, array, ask, convert, deviations, numbers, plus};
 use roundonce_arith::{Format, Profile};
+use roundonce_oracle::Layout;
 use roundonce_why::{
     ArrayAnswer, ObservedValue, Options, Question, Values, answer, answer_arrays, parse_expr, parse_typed,
 };
@@ -106,4 +107,27 @@ fn the_step_is_named_by_how_it_rounds() {
             "{place}"
         );
     }
+}
+
+/// Just above a number that lies half way between two of the narrower type: f32 takes it for that number.
+#[test]
+fn a_cast_from_f64_through_f32() {
+    const THROUGH: &str = r#"[{"kind":"cast-through-f32"}]"#;
+    for (text, layout, format, half) in
+        [("f16(x)", Layout::F16, Format::F16, 0x1000), ("bf16(x)", Layout::BF16, Format::BF16, 0x8000)]
+    {
+        let ties: Vec<u64> = numbers(7, 900).iter().map(|bits| bits & !(2 * half - 1) | half).collect();
+        let x: Vec<u64> =
+            ties.iter().map(|&bits| convert(Layout::F32, Layout::F64, NEAREST, bits) + 0x400).collect();
+        let seen: Vec<u64> = ties.iter().map(|&bits| convert(Layout::F32, layout, NEAREST, bits)).collect();
+        let answer = ask(text, &[("x", of(Format::F64, &x))], of(format, &seen));
+        assert_eq!((deviations(&answer).as_str(), answer.seen[0].unexplained), (THROUGH, 0), "{text}: {answer:#?}");
+    }
+    let names = BTreeMap::from([("x".to_owned(), parse_typed("0x3ff96a0004000000").unwrap().0)]);
+    let expr = parse_expr("np.float16(x)", &names).unwrap();
+    let found = answer(&expr, &[ObservedValue::parse("0x3e5a:f16").unwrap()], Options::default(), &Profile::NVIDIA);
+    let first = &found.seen[0].explanations[0];
+    assert_eq!(serde_json::to_string(&first.deviations).unwrap(), THROUGH, "{found:#?}");
+    let steps: Vec<&str> = first.steps.iter().map(|step| step.operation.as_str()).collect();
+    assert_eq!(steps, ["cvt.rn.f32(x)", "cvt.rn.f16(t0)"]);
 }
