@@ -108,6 +108,8 @@ pub enum Deviation {
     Log1P,
     /// A product with a sum that has a 1 is multiplied out and fused: `x * (y + 1)` as `fma(x, y, x)`.
     MultipliedOut,
+    /// Products with a reciprocal square root are computed as quotients by the root.
+    QuotientByRoot,
     /// Casts from f64 to f16 and bf16 go through f32.
     CastThroughF32,
     /// A function gives another value than the correctly rounded one, as its documents allow.
@@ -319,6 +321,7 @@ impl Deviation {
             Deviation::TiesAway(_) => 52,
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
+            Deviation::QuotientByRoot => 55,
         }
     }
 

@@ -204,6 +204,7 @@ impl EvalModel {
             | Deviation::ExpM1
             | Deviation::Log1P
             | Deviation::MultipliedOut
+            | Deviation::QuotientByRoot
             | Deviation::CastThroughF32
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)

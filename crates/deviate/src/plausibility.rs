@@ -77,7 +77,8 @@ impl Deviation {
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::RootByReciprocal
-            | Deviation::ReciprocalByRoot => Plausibility::Replaced,
+            | Deviation::ReciprocalByRoot
+            | Deviation::QuotientByRoot => Plausibility::Replaced,
             Deviation::Approximate(_) => Plausibility::Approximated,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
             Deviation::Order(_) | Deviation::TensorCores(_) | Deviation::Compensated => Plausibility::OtherOrder,

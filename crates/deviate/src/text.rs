@@ -113,6 +113,7 @@ impl Deviation {
             Deviation::ExpM1 => "expm1",
             Deviation::Log1P => "log1p",
             Deviation::MultipliedOut => "multiplied-out",
+            Deviation::QuotientByRoot => "quotient-by-root",
             Deviation::CastThroughF32 => "cast-through-f32",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
@@ -201,6 +202,7 @@ impl Deviation {
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
+            Deviation::QuotientByRoot => "computes x * rsqrt(y) as x / sqrt(y)",
             Deviation::CastThroughF32 => "casts f64 to the narrower type through f32, which rounds twice",
             Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
             Deviation::Contract(Products::All) => "fuses a product into every sum that has one, of two the first",
@@ -263,6 +265,7 @@ impl Deviation {
             Deviation::ExpM1 => "expm1 in the place of exp(x) - 1",
             Deviation::Log1P => "log1p in the place of log(1 + x)",
             Deviation::MultipliedOut => "multiplying out and fusing x * (y ± 1)",
+            Deviation::QuotientByRoot => "dividing by a root",
             Deviation::CastThroughF32 => "casting through f32",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",

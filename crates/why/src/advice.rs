@@ -157,6 +157,7 @@ pub fn advice<'d>(
         Deviation::Reciprocal
         | Deviation::RootByReciprocal
         | Deviation::ReciprocalByRoot
+        | Deviation::QuotientByRoot
         | Deviation::ReciprocalRoot => Some(Topic::Quotients),
         Deviation::Approximate(given) if given.is_quotient() => Some(Topic::Quotients),
         Deviation::Approximate(_) => Some(Topic::Functions),

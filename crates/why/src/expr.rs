@@ -140,12 +140,6 @@ impl Expr {
         }
     }
 
-    /// Whether it has a quotient.
-    pub(crate) fn has_quotient(&self) -> bool {
-        matches!(self, Expr::Call(Call::Function(Function::Divide), _))
-            || self.parts().into_iter().any(Expr::has_quotient)
-    }
-
     /// How many operations it has, each time that it is written.
     pub(crate) fn operations(&self) -> usize {
         let own = !matches!(self, Expr::Value(..) | Expr::Round(None, _));

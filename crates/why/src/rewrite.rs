@@ -14,13 +14,14 @@ use crate::expr::Expr;
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 8] = [
+const RULES: [(Deviation, Rule); 9] = [
     (Deviation::CastThroughF32, cast_through_f32),
     (Deviation::MultipliedOut, multiplied_out),
     (Deviation::ExpM1, expm1),
     (Deviation::Log1P, log1p),
     (Deviation::Reciprocal, by_reciprocal),
     (Deviation::RootByReciprocal, root_by_reciprocal),
+    (Deviation::QuotientByRoot, quotient_by_root),
     (Deviation::ReciprocalByRoot, reciprocal_by_root),
     (Deviation::ReciprocalRoot, reciprocal_root),
 ];
@@ -49,6 +50,14 @@ fn root_by_reciprocal(expr: &Expr) -> Option<Expr> {
 fn reciprocal_by_root(expr: &Expr) -> Option<Expr> {
     let x = of(expr, Function::ReciprocalSquareRoot)?;
     Some(call(Function::Reciprocal, vec![call(Function::SquareRoot, vec![x.clone()])]))
+}
+
+/// `a * rsqrt(x)` as `a / sqrt(x)`.
+fn quotient_by_root(expr: &Expr) -> Option<Expr> {
+    let Expr::Mul(a, b) = expr else { return None };
+    let root = |root: &Expr| of(root, Function::ReciprocalSquareRoot).map(|x| call(Function::SquareRoot, vec![x.clone()]));
+    let (a, root) = root(b).map(|root| (a, root)).or_else(|| root(a).map(|root| (b, root)))?;
+    Some(call(Function::Divide, vec![(**a).clone(), root]))
 }
 
 /// `a / sqrt(x)` as `a * rsqrt(x)`, and `1 / sqrt(x)` as `rsqrt(x)`.

@@ -26,8 +26,7 @@ fn ways(answer: &ArrayAnswer) -> String {
 #[test]
 fn a_product_with_a_sum_that_has_a_one() {
     let (x, y) = (numbers(41, 2000), numbers(42, 2000));
-    type Of = fn(u64, u64) -> u64;
-    let cases: [(&str, Of); 5] = [
+    let cases: [(&str, Way); 5] = [
         ("x*(y+1f)", |x, y| fma(x, y, x)),
         ("(1f+y)*x", |x, y| fma(x, y, x)),
         ("x*(y-1f)", |x, y| fma(x, y, x ^ NEGATIVE)),
@@ -78,5 +77,47 @@ fn factors_of_products_and_sums() {
         assert_eq!(deviations(&answer), first, "{answer:#?}");
         let steps = &answer.seen[0].groups[0].example.evaluated.as_ref().unwrap().steps;
         assert!(steps[0].operation.ends_with(&format!("factors in {kind}")), "{steps:?}");
+    }
+}
+
+fn of_function(function: Function, a: u64, b: u64) -> u64 {
+    approximate(&Profile::NVIDIA, function, Format::F32, Rounding::NearestEven, false, [a, b])
+}
+
+/// What becomes of two numbers' bits.
+type Way = fn(u64, u64) -> u64;
+
+/// Ways in which `x * rsqrt(y)` and `x / sqrt(y)` are computed.
+fn root_ways() -> [(&'static str, &'static str, Way); 3] {
+    [
+        ("x*rsqrt(y)", "reciprocal-by-root", |x, y| {
+            let root = of_function(Function::SquareRoot, y, 0);
+            multiply(x, of_function(Function::Divide, Layout::F32.one(), root))
+        }),
+        ("x*rsqrt(y)", "quotient-by-root", |x, y| {
+            of_function(Function::Divide, x, of_function(Function::SquareRoot, y, 0))
+        }),
+        ("x/sqrt(y)", "reciprocal-root", |x, y| multiply(x, of_function(Function::ReciprocalSquareRoot, y, 0))),
+    ]
+}
+
+#[test]
+fn roots_with_and_without_a_sum() {
+    const LENGTH: usize = 48;
+    let x = numbers(48, 40 * LENGTH);
+    let y: Vec<u64> = numbers(49, x.len()).iter().map(|bits| bits & !NEGATIVE).collect();
+    let row = |row: &[u64]| row.iter().fold(0, |sum, &x| plus(sum, multiply(x, x)));
+    let sums: Vec<u64> = x.chunks(LENGTH).map(row).collect();
+    for (text, kind, of) in root_ways() {
+        let want = format!(r#"[{{"kind":"{kind}"}}]"#);
+        let seen: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| of(x, y)).collect();
+        let answer = ask(text, &[("x", f32s(&x)), ("y", f32s(&y))], f32s(&seen));
+        assert_eq!((deviations(&answer), answer.seen[0].unexplained), (want.clone(), 0), "{text}: {answer:#?}");
+        let seen: Vec<u64> = x.iter().enumerate().map(|(at, &x)| of(x, sums[at / LENGTH])).collect();
+        let shape = [40, LENGTH];
+        let matrix = |values: &[u64]| array(Format::F32, values, &shape);
+        let text = text.replace('y', "sum(x*x, 1, keepdims=True)");
+        let answer = ask(&text, &[("x", matrix(&x))], matrix(&seen));
+        assert_eq!((deviations(&answer), answer.seen[0].unexplained), (want, 0), "{text}: {answer:#?}");
     }
 }

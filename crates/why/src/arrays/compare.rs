@@ -192,8 +192,10 @@ impl<'a> Comparison<'a> {
         let known = &mut self.kept[0].results;
         let mut asked = HashSet::new();
         let is_missing = |it: &SumEvaluation| !known.contains_key(it) && asked.insert(*it);
-        let missing: Vec<SumEvaluation> =
+        let mut missing: Vec<SumEvaluation> =
             candidates.iter().map(|&candidate| all.representative(candidate)).filter(is_missing).collect();
+        missing.sort();
+        let alike: Vec<&[SumEvaluation]> = missing.chunk_by(|one, other| one.has_sums_of(*other)).collect();
         if missing.is_empty() {
             return;
         }
@@ -203,20 +205,23 @@ impl<'a> Comparison<'a> {
         }
         let places: Vec<usize> =
             elements.iter().map(|&at| self.places.as_ref().map_or(at, |places| places[at])).collect();
-        let pieces: Vec<(usize, &[usize])> = (0..missing.len())
-            .flat_map(|at| places.chunks(all.at_once(missing[at])).map(move |elements| (at, elements)))
+        let pieces: Vec<(&[SumEvaluation], &[usize])> = alike
+            .iter()
+            .flat_map(|alike| places.chunks(all.at_once(alike[0])).map(move |elements| (*alike, elements)))
             .collect();
         let steps = (elements.len() * missing.len() * all.terms() / pieces.len().max(1)) as u64;
         let (to, prepared) = (self.seen.format, &self.prepared);
         let found = parallel::map(self.threads, pieces.len(), steps, self.progress, |piece| {
-            let (at, elements) = pieces[piece];
-            all.results(missing[at], &prepared[&missing[at].setting()], elements, to)
+            let (alike, elements) = pieces[piece];
+            all.results(alike, &prepared[&alike[0].setting()], elements, to)
         });
         for it in &missing {
             known.insert(*it, Vec::with_capacity(elements.len()));
         }
-        for ((at, _), found) in pieces.into_iter().zip(found) {
-            known.entry(missing[at]).or_default().extend(found);
+        for ((alike, _), found) in pieces.into_iter().zip(found) {
+            for (it, found) in alike.iter().zip(found) {
+                known.entry(*it).or_default().extend(found);
+            }
         }
     }
 }

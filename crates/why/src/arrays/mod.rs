@@ -55,10 +55,6 @@ use crate::whole::kind;
 /// What is said where nothing explains a sum.
 const PARTIAL_SUMS_UNTRIED: &str = "not tried: the partial sums of an unrolled loop added in order, parts of unequal lengths, and sums kept in 80 bits";
 
-/// What is said of a quotient around a sum.
-const RECIPROCALS_UNTRIED: &str =
-    "not tried: quotients around the sum as products with reciprocals; ask about them with the sums as an array";
-
 /// Elements looked at to say what their inputs have in common.
 const LOOKED_AT: usize = 4096;
 
@@ -390,9 +386,6 @@ pub fn answer_arrays(
     }
     if question.reduction.is_some() && answers.iter().any(|seen| seen.outcome == Outcome::None) {
         untried.push(PARTIAL_SUMS_UNTRIED.to_owned());
-        if question.expr.has_quotient() {
-            untried.push(RECIPROCALS_UNTRIED.to_owned());
-        }
     } else if answers.iter().flat_map(|seen| &seen.groups).any(|group| is_compensated(&group.deviations)) {
         untried.push(EIGHTY_BITS_UNTRIED.to_owned());
     }

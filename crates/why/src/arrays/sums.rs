@@ -20,6 +20,7 @@ use super::{Bits, Column, parallel};
 use crate::evaluation::Evaluation;
 use crate::expr::Expr;
 use crate::plan::Plan;
+use crate::rewrite::rewritings;
 
 /// Results of a sum that are computed together.
 const RESULTS: usize = 256;
@@ -58,11 +59,12 @@ struct Setting {
     by_reciprocal: bool,
 }
 
-/// One evaluation: an order and a setting, by their places.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// One evaluation: an order, a setting, and how what stands around the sum is computed, by their places.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct SumEvaluation {
     row: usize,
     setting: usize,
+    around: usize,
 }
 
 /// Every evaluation of a reduction.
@@ -74,6 +76,8 @@ pub(super) struct Sums<'a> {
     /// For each row the first one that adds as many terms in the same tree.
     same_as: Vec<usize>,
     settings: Vec<Setting>,
+    /// What stands around the sum, as written and with its quotients and roots computed in other ways.
+    arounds: Vec<(Vec<Deviation>, Expr)>,
     evaluations: Vec<SumEvaluation>,
 }
 
@@ -236,6 +240,9 @@ impl<'a> Sums<'a> {
         rows.extend(tensor_rows(&units(question, reduction), question.addend().is_some()));
         let same_as = representatives(&rows, reduction.length);
         let settings = settings(question, reduction, seen);
+        let mut arounds = vec![(Vec::new(), question.expr.clone())];
+        // One thing is done otherwise, wherever it stands.
+        arounds.extend(rewritings(&question.expr).into_iter().filter(|(deviations, _)| deviations.len() == 1));
         let mut evaluations = Vec::new();
         for (row, it) in rows.iter().enumerate() {
             // What adds in the tree of the order as written is that order.
@@ -256,9 +263,13 @@ impl<'a> Sums<'a> {
                 !is_compensated || !setting.is_fused && setting.factors.is_none() && !is_double
             };
             let fitting = (0..settings.len()).filter(|&at| fits(&settings[at]));
-            evaluations.extend(fitting.map(|setting| SumEvaluation { row, setting }));
+            for setting in fitting {
+                let is_plain = !settings[setting].is_flushed && settings[setting].factors.is_none();
+                let arounds = if is_plain { arounds.len() } else { 1 };
+                evaluations.extend((0..arounds).map(|around| SumEvaluation { row, setting, around }));
+            }
         }
-        let mut sums = Sums { question, reduction, profile, rows, same_as, settings, evaluations };
+        let mut sums = Sums { question, reduction, profile, rows, same_as, settings, arounds, evaluations };
         let deviations: Vec<Vec<Deviation>> = (0..sums.len()).map(|at| sums.deviations(at)).collect();
         let mut order: Vec<usize> = (0..sums.len()).collect();
         order.sort_by_key(|&at| sums.plausibility(at, &deviations[at]));
@@ -283,8 +294,10 @@ impl<'a> Sums<'a> {
 
     /// How the evaluation deviates from the expression as written.
     pub(super) fn deviations(&self, evaluation: usize) -> Vec<Deviation> {
-        let SumEvaluation { row, setting } = self.evaluations[evaluation];
+        let SumEvaluation { row, setting, around } = self.evaluations[evaluation];
         let mut all = self.settings[setting].deviations(self.reduction.product.as_deref());
+        // A mean may have a reciprocal of its own.
+        all.extend(self.arounds[around].0.iter().filter(|it| !all.contains(it)).cloned().collect::<Vec<_>>());
         let Row { schedule, name, .. } = &self.rows[row];
         let deviation = if schedule.tensor().is_some() { Deviation::TensorCores } else { Deviation::Order };
         all.extend(name.clone().map(deviation));
@@ -310,8 +323,8 @@ impl<'a> Sums<'a> {
 
     /// The evaluation that stands for all that compute the same.
     pub(super) fn representative(&self, evaluation: usize) -> SumEvaluation {
-        let SumEvaluation { row, setting } = self.evaluations[evaluation];
-        SumEvaluation { row: self.same_as[row], setting }
+        let it = self.evaluations[evaluation];
+        SumEvaluation { row: self.same_as[it.row], ..it }
     }
 
     /// How many different things are computed by the evaluations up to one.
@@ -385,14 +398,15 @@ impl<'a> Sums<'a> {
         (LANES / self.rows[of.row].schedule.width(self.terms())).clamp(1, RESULTS)
     }
 
-    /// The results of an evaluation at elements, in a format.
+    /// The results of evaluations whose sums are the same at elements, in a format.
     pub(super) fn results(
         &self,
-        of: SumEvaluation,
+        alike: &[SumEvaluation],
         prepared: &Prepared<'_>,
         elements: &[usize],
         to: Format,
-    ) -> Vec<u64> {
+    ) -> Vec<Vec<u64>> {
+        let of = alike[0];
         let setting = &self.settings[of.setting];
         let Reduction { shape, .. } = self.reduction;
         let (own, working) = (self.reduction.format(), setting.working(self.reduction.format()));
@@ -414,21 +428,25 @@ impl<'a> Sums<'a> {
         if self.reduction.word == Word::Mean {
             sums.iter_mut().for_each(|sum| *sum = self.mean(setting, working, *sum));
         }
-        let (sums, format) = match (&self.question.expr, setting.precision) {
-            _ if begins => (sums, working),
-            (Expr::Value(..), Precision::Result(_)) => (sums, working),
-            (Expr::Value(..), _) => (narrowed(sums, working, own), own),
-            (expr, Precision::Whole(_) | Precision::Result(_)) => {
-                self.around(expr, sums, working, working, setting, elements)
+        let finished = |it: &SumEvaluation| {
+            let sums = sums.clone();
+            let (sums, format) = match (&self.arounds[it.around].1, setting.precision) {
+                _ if begins => (sums, working),
+                (Expr::Value(..), Precision::Result(_)) => (sums, working),
+                (Expr::Value(..), _) => (narrowed(sums, working, own), own),
+                (expr, Precision::Whole(_) | Precision::Result(_)) => {
+                    self.around(expr, sums, working, working, setting, elements)
+                }
+                (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
+            };
+            if matches!(setting.precision, Precision::Result(_)) {
+                return narrowed(sums, format, to);
             }
-            (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
+            // What is computed in a wide format is rounded once to its own.
+            let results = narrowed(sums, format, self.question.format());
+            narrowed(results, self.question.format(), to)
         };
-        if matches!(setting.precision, Precision::Result(_)) {
-            return narrowed(sums, format, to);
-        }
-        // What is computed in a wide format is rounded once to its own.
-        let results = narrowed(sums, format, self.question.format());
-        narrowed(results, self.question.format(), to)
+        alike.iter().map(finished).collect()
     }
 
     fn sums<T: Width>(
@@ -527,5 +545,10 @@ impl SumEvaluation {
     /// The place of its setting.
     pub(super) const fn setting(self) -> usize {
         self.setting
+    }
+
+    /// Whether its sums are those of another one.
+    pub(super) fn has_sums_of(self, other: SumEvaluation) -> bool {
+        (self.row, self.setting) == (other.row, other.setting)
     }
 }
