@@ -5,6 +5,7 @@ use roundonce_deviate::Typed;
 use roundonce_isa::{counted, shortest_decimal};
 use serde::Serialize;
 
+use crate::accurate::MERELY_ACCURATE;
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Step, first_difference, is_same_fused};
@@ -95,6 +96,9 @@ pub struct ObservedAnswer {
     pub chance: f64,
     /// The values near to it.
     pub nearby: Neighbourhood,
+    /// The evaluations say no more than that it is accurate: other formulas that are give it too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merely_accurate: bool,
     /// Its type, where it is another than the result's: the result is rounded to it, to nearest even.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_as: Option<&'static str>,
@@ -147,6 +151,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             outcome: Outcome::of(found.explanations.len(), found.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
+            merely_accurate: found.is_merely_accurate,
             stored_as: seen.stored_as(format),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
@@ -407,6 +412,9 @@ impl Answer {
             );
             if count > 0 {
                 lines.extend(wrap(Role::Faint, &seen.nearby.sentence(), 4, COLUMNS));
+            }
+            if seen.merely_accurate {
+                lines.extend(wrap(Role::Plain, MERELY_ACCURATE, 4, COLUMNS));
             }
             if let Some(first) = seen.explanations.first()
                 && seen.explanations.iter().any(|it| is_same_fused(&first.deviations, &it.deviations))

@@ -9,6 +9,7 @@
 //! [`Line`]s with [`Role`]s. What may be done otherwise is `roundonce-deviate`'s list.
 
 mod accuracy;
+mod accurate;
 mod advice;
 mod answer;
 mod approximate;

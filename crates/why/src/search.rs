@@ -12,6 +12,7 @@ use roundonce_deviate::{
 use roundonce_isa::grouped;
 
 use crate::accuracy::ALL_DOCUMENTS;
+use crate::accurate::is_merely_accurate;
 use crate::approximate::MAX_APPROXIMATIONS;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, has_wider_type, is_same_fused};
@@ -75,6 +76,8 @@ pub struct Found<'c> {
     pub nearby: Neighbourhood,
     /// Whether the most plausible and simplest evaluation of all has the value seen only to the digits seen.
     pub is_by_digits: bool,
+    /// The explanation says no more than that the value is accurate.
+    pub is_merely_accurate: bool,
 }
 
 impl Found<'_> {
@@ -83,6 +86,7 @@ impl Found<'_> {
     pub(crate) fn is_weak(&self) -> bool {
         let is_approximated = |found: &&Explanation| class(found) == Plausibility::Approximated;
         self.is_by_digits || self.nearby.is_weak() || self.explanations.first().is_some_and(is_approximated)
+        self.nearby.is_weak() || self.is_merely_accurate || self.explanations.first().is_some_and(is_approximated)
     }
 }
 
@@ -201,6 +205,7 @@ impl CandidateSet {
         let is_named = |it: &&Explanation| observed.digits_of(it).is_none();
         let is_by_digits = |found: &[&Explanation]| {
             found.iter().min_by_key(|it| (it.deviations.len(), &it.deviations)).is_some_and(|it| !is_named(it))
+            is_merely_accurate: false,
         };
         let mut tried = Tier::ALL.len() - 1;
         for (index, tier) in Tier::ALL.into_iter().enumerate() {
@@ -242,6 +247,9 @@ impl CandidateSet {
             }
         }
         found.explanations.sort_by_key(|it| !is_named(it));
+        let first = found.explanations.first();
+        found.is_merely_accurate =
+            first.is_some_and(|first| is_merely_accurate(first, self.as_written(), &self.profile));
         found.nearby = nearby(self, found.explanations.first().copied(), tried, observed, &self.profile);
         found
     }

@@ -3,6 +3,7 @@
 use roundonce_isa::grouped;
 use serde::Serialize;
 
+use crate::accurate::MERELY_ACCURATE;
 use crate::answer::Answer;
 use crate::arrays::ArrayAnswer;
 
@@ -67,6 +68,11 @@ impl Answer {
                     let chance =
                         if seen.nearby.is_weak() { format!("; {}", seen.nearby.sentence()) } else { String::new() };
                     format!("`{}`: {gives} gives {}{chance}", self.expression, seen.saw)
+                    let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
+                    let chance = seen.nearby.is_weak().then(|| format!("; {}", seen.nearby.sentence()));
+                    let accurate = seen.merely_accurate.then(|| format!("; {MERELY_ACCURATE}"));
+                    let doubts: String = chance.into_iter().chain(accurate).collect();
+                    format!("`{}`: {gives} gives {}{doubts}", self.expression, seen.saw)
                 }
                 None => {
                     let nearest = seen.nearest.as_ref().map_or(String::new(), |nearest| format!("; {nearest}"));

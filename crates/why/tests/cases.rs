@@ -430,4 +430,18 @@ fn quotients_of_integers() {
         let (literals, _, hint) = ask(expression, &[("x", "3f")], language, "0");
         assert!(!literals.contains("cut") && hint.is_empty(), "{literals} {hint}");
     }
+/// `(a - b) * (a + b)` is more accurate than `a*a - b*b`, and gives what that gives in f64. Of a value that f64 rounds twice, the
+/// type says more.
+#[test]
+fn what_is_accurate_may_be_another_formula() {
+    let names = [("a", "0xc0c0fce0"), ("b", "0xc0c1079a")];
+    let answer = ask_all("a*a-b*b", &names, &["0xbc816520"]);
+    let seen = &answer.seen[0];
+    assert!(seen.merely_accurate && seen.outcome == Outcome::Consistent, "{answer:#?}");
+    assert!(lines(&answer).contains("more accurate than the one written"), "{}", lines(&answer));
+    assert!(answer.verdicts()[0].sentence.contains("more accurate than the one written"));
+    // 1 + 2^-24 + 2^-23 - 2^-60: f64 drops the last term, so that a tie is left.
+    let names = [("a", "1f"), ("b", "0x1p-24f"), ("c", "0x1p-23f"), ("d", "-0x1p-60f")];
+    let twice = &ask_all("a+b+c+d", &names, &["0x3f800002"]).seen[0];
+    assert!(twice.explanations[0].sentence.contains("in f64") && !twice.merely_accurate, "{twice:#?}");
 }
