@@ -5,7 +5,7 @@ mod rational;
 
 use std::collections::BTreeMap;
 
-use rational::{NEAREST, array, ask, convert, deviations, numbers, plus};
+use rational::{NEAREST, array, ask, convert, deviations, fma, numbers, plus};
 use roundonce_arith::{Format, Profile};
 use roundonce_oracle::Layout;
 use roundonce_why::{
@@ -130,4 +130,20 @@ fn a_cast_from_f64_through_f32() {
     assert_eq!(serde_json::to_string(&first.deviations).unwrap(), THROUGH, "{found:#?}");
     let steps: Vec<&str> = first.steps.iter().map(|step| step.operation.as_str()).collect();
     assert_eq!(steps, ["cvt.rn.f32(x)", "cvt.rn.f16(t0)"]);
+}
+
+/// A matrix product of bf16 that is summed in f32 and cut: eight bits are left, and the bits below say how.
+#[test]
+fn a_matrix_product_in_bf16() {
+    const SIDE: usize = 20;
+    let [a, b] = [8, 9].map(|seed| numbers(seed, SIDE * SIDE).iter().map(|bits| bits >> 16).collect::<Vec<u64>>());
+    let sum = |at: usize| {
+        let term = |sum, k: usize| fma(a[at / SIDE * SIDE + k] << 16, b[k * SIDE + at % SIDE] << 16, sum);
+        (0..SIDE).fold(0, term)
+    };
+    let seen: Vec<u64> = (0..SIDE * SIDE).map(|at| sum(at) >> 16).collect();
+    let matrix = |values: &[u64]| array(Format::BF16, values, &[SIDE, SIDE]);
+    let answer = ask("a @ b", &[("a", matrix(&a)), ("b", matrix(&b))], matrix(&seen));
+    assert_eq!(answer.seen[0].unexplained, 0, "{answer:#?}");
+    assert!(deviations(&answer).contains("bf16-cut"), "{answer:#?}");
 }

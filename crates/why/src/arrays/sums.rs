@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Element, Elements, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, FactorRounding, Plausibility, Products, Tf32Rounding, plausibility};
+use roundonce_deviate::{Deviation, FactorRounding, Narrowing, Plausibility, Products, Tf32Rounding, plausibility};
 use roundonce_functions::{Function, approximate};
 use roundonce_isa::convert;
 
@@ -46,6 +46,8 @@ enum Precision {
     Each(Format),
     /// A wider one, and all else too; the result is not rounded.
     Result(Format),
+    /// f32, and all else too; the result is cut to bf16.
+    Cut,
 }
 
 /// How terms are made and added, whatever their order.
@@ -92,6 +94,7 @@ impl Setting {
         match self.precision {
             Precision::Own => own,
             Precision::Whole(wide) | Precision::Sum(wide) | Precision::Each(wide) | Precision::Result(wide) => wide,
+            Precision::Cut => Format::F32,
         }
     }
 
@@ -102,7 +105,7 @@ impl Setting {
 
     /// Whether all is computed in the wider format, products and what stands around the sum too.
     const fn is_all_wide(&self) -> bool {
-        matches!(self.precision, Precision::Whole(_) | Precision::Result(_))
+        matches!(self.precision, Precision::Whole(_) | Precision::Result(_) | Precision::Cut)
     }
 
     fn deviations(&self, product: Option<&str>) -> Vec<Deviation> {
@@ -115,6 +118,7 @@ impl Setting {
             Precision::Sum(wide) => Some(Deviation::WideSum(wide)),
             Precision::Each(wide) => Some(Deviation::WideEachOperation(wide)),
             Precision::Result(wide) => Some(Deviation::WideResult(wide)),
+            Precision::Cut => Some(Deviation::Bf16Cut(Narrowing::Whole)),
         });
         all.extend(self.factors.map(FactorRounding::deviation));
         all.extend(self.by_reciprocal.then_some(Deviation::Reciprocal));
@@ -131,7 +135,7 @@ impl Setting {
         };
         let is_plain = !self.is_fused && !self.is_flushed && !self.by_reciprocal && takes_factors;
         is_plain
-            && matches!(self.precision, Precision::Own | Precision::Sum(_) | Precision::Result(_))
+            && matches!(self.precision, Precision::Own | Precision::Sum(_) | Precision::Result(_) | Precision::Cut)
             && self.working(own) == unit.dot.accumulator
     }
 
@@ -167,6 +171,8 @@ fn settings(question: &Question, reduction: &Reduction, seen: Format) -> Vec<Set
         let each = Setting { is_fused: true, precision: Precision::Each(wide), ..plain };
         all.extend((has_product && wide == Format::F32).then_some(each));
     }
+    let is_bf16 = own == Format::BF16 && question.format() == own;
+    all.extend(is_bf16.then_some(Setting { precision: Precision::Cut, ..plain }));
     if has_product && own == Format::F32 {
         let rounded = |how| Setting { factors: Some(how), ..plain };
         all.extend(Tf32Rounding::ALL.map(|how| rounded(FactorRounding::Tf32(how))));
@@ -432,19 +438,23 @@ impl<'a> Sums<'a> {
             let sums = sums.clone();
             let (sums, format) = match (&self.arounds[it.around].1, setting.precision) {
                 _ if begins => (sums, working),
-                (Expr::Value(..), Precision::Result(_)) => (sums, working),
+                (Expr::Value(..), Precision::Result(_) | Precision::Cut) => (sums, working),
                 (Expr::Value(..), _) => (narrowed(sums, working, own), own),
-                (expr, Precision::Whole(_) | Precision::Result(_)) => {
+                (expr, _) if setting.is_all_wide() => {
                     self.around(expr, sums, working, working, setting, elements)
                 }
                 (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
             };
-            if matches!(setting.precision, Precision::Result(_)) {
-                return narrowed(sums, format, to);
+            let own = self.question.format();
+            match setting.precision {
+                Precision::Result(_) => narrowed(sums, format, to),
+                Precision::Cut => {
+                    let cut = |bits: &u64| convert(format, own, Rounding::TowardZero, *bits).0;
+                    narrowed(sums.iter().map(cut).collect(), own, to)
+                }
+                // What is computed in a wide format is rounded once to its own.
+                _ => narrowed(narrowed(sums, format, own), own, to),
             }
-            // What is computed in a wide format is rounded once to its own.
-            let results = narrowed(sums, format, self.question.format());
-            narrowed(results, self.question.format(), to)
         };
         alike.iter().map(finished).collect()
     }
