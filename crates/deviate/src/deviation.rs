@@ -383,6 +383,11 @@ pub(crate) fn format_name(format: Format) -> &'static str {
 impl Ord for Deviation {
     fn cmp(&self, other: &Deviation) -> Ordering {
         let by_rank = self.rank().cmp(&other.rank());
+        // Of the directions toward zero is the commonest: it is what cutting off gives.
+        let is_cut = |it: &Deviation| {
+            matches!(it, Deviation::Round(Rounding::TowardZero) | Deviation::RoundUnmodified(Rounding::TowardZero))
+        };
+        let by_rank = by_rank.then_with(|| is_cut(other).cmp(&is_cut(self)));
         by_rank.then_with(|| self.detail().cmp(&other.detail())).then_with(|| self.lines().cmp(&other.lines()))
     }
 }

@@ -55,7 +55,8 @@ fn reciprocal_by_root(expr: &Expr) -> Option<Expr> {
 /// `a * rsqrt(x)` as `a / sqrt(x)`.
 fn quotient_by_root(expr: &Expr) -> Option<Expr> {
     let Expr::Mul(a, b) = expr else { return None };
-    let root = |root: &Expr| of(root, Function::ReciprocalSquareRoot).map(|x| call(Function::SquareRoot, vec![x.clone()]));
+    let root =
+        |root: &Expr| of(root, Function::ReciprocalSquareRoot).map(|x| call(Function::SquareRoot, vec![x.clone()]));
     let (a, root) = root(b).map(|root| (a, root)).or_else(|| root(a).map(|root| (b, root)))?;
     Some(call(Function::Divide, vec![(**a).clone(), root]))
 }

@@ -9,6 +9,8 @@ use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
     Allowed, Answer, CASES, Case, Delivered, Language, LiteralTypes, ObservedAnswer, ObservedValue, Options, Outcome,
     Plausibility, Typed, Untyped, answer, parse_expr, parse_typed,
+    Allowed, Answer, CASES, Case, Delivered, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed,
+    Untyped, answer, parse_expr, parse_typed,
 };
 
 fn ask(case: &Case) -> Answer {
@@ -444,4 +446,26 @@ fn what_is_accurate_may_be_another_formula() {
     let names = [("a", "1f"), ("b", "0x1p-24f"), ("c", "0x1p-23f"), ("d", "-0x1p-60f")];
     let twice = &ask_all("a+b+c+d", &names, &["0x3f800002"]).seen[0];
     assert!(twice.explanations[0].sentence.contains("in f64") && !twice.merely_accurate, "{twice:#?}");
+}
+
+/// A literal of f32 may have been a double: with an `f` that was forgotten.
+#[test]
+fn a_literal_without_its_suffix() {
+    let hint = |expression: &str, seen: &str| {
+        let values = BTreeMap::from([("x".to_owned(), "9f".to_owned())]);
+        let asked = Untyped { expression, result: None, values: &values, types: LiteralTypes::default() };
+        let seen = [ObservedValue::parse(seen).unwrap()];
+        let (answer, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
+        answer.seen[0].other_types.as_ref().map(|other| other.option.clone())
+    };
+    assert_eq!(hint("x*0.1f", "0x3f666666").as_deref(), Some("0.1 in the place of 0.1f"));
+    // A half is the same in both types.
+    assert_eq!(hint("x*0.5f", "0x3f666666"), None);
+}
+
+/// What clamps to the largest number is toward zero for numbers of either sign.
+#[test]
+fn an_overflow_that_stays_finite() {
+    let found = ask_all("a*2h", &[("a", "60000h")], &["0x7bff:f16"]);
+    assert_eq!(found.seen[0].also_possible.as_ref().unwrap().sentence, "rounds toward zero (.rz)");
 }

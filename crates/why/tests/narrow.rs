@@ -117,8 +117,7 @@ fn a_cast_from_f64_through_f32() {
         [("f16(x)", Layout::F16, Format::F16, 0x1000), ("bf16(x)", Layout::BF16, Format::BF16, 0x8000)]
     {
         let ties: Vec<u64> = numbers(7, 900).iter().map(|bits| bits & !(2 * half - 1) | half).collect();
-        let x: Vec<u64> =
-            ties.iter().map(|&bits| convert(Layout::F32, Layout::F64, NEAREST, bits) + 0x400).collect();
+        let x: Vec<u64> = ties.iter().map(|&bits| convert(Layout::F32, Layout::F64, NEAREST, bits) + 0x400).collect();
         let seen: Vec<u64> = ties.iter().map(|&bits| convert(Layout::F32, layout, NEAREST, bits)).collect();
         let answer = ask(text, &[("x", of(Format::F64, &x))], of(format, &seen));
         assert_eq!((deviations(&answer).as_str(), answer.seen[0].unexplained), (THROUGH, 0), "{text}: {answer:#?}");

@@ -440,9 +440,7 @@ impl<'a> Sums<'a> {
                 _ if begins => (sums, working),
                 (Expr::Value(..), Precision::Result(_) | Precision::Cut) => (sums, working),
                 (Expr::Value(..), _) => (narrowed(sums, working, own), own),
-                (expr, _) if setting.is_all_wide() => {
-                    self.around(expr, sums, working, working, setting, elements)
-                }
+                (expr, _) if setting.is_all_wide() => self.around(expr, sums, working, working, setting, elements),
                 (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
             };
             let own = self.question.format();
