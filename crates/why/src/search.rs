@@ -85,8 +85,10 @@ impl Found<'_> {
     /// function gives one of several values that its documents allow.
     pub(crate) fn is_weak(&self) -> bool {
         let is_approximated = |found: &&Explanation| class(found) == Plausibility::Approximated;
-        self.is_by_digits || self.nearby.is_weak() || self.explanations.first().is_some_and(is_approximated)
-        self.nearby.is_weak() || self.is_merely_accurate || self.explanations.first().is_some_and(is_approximated)
+        self.is_by_digits
+            || self.is_merely_accurate
+            || self.nearby.is_weak()
+            || self.explanations.first().is_some_and(is_approximated)
     }
 }
 
@@ -201,11 +203,11 @@ impl CandidateSet {
             also_possible: None,
             nearby: Neighbourhood::of([]),
             is_by_digits: false,
+            is_merely_accurate: false,
         };
         let is_named = |it: &&Explanation| observed.digits_of(it).is_none();
         let is_by_digits = |found: &[&Explanation]| {
             found.iter().min_by_key(|it| (it.deviations.len(), &it.deviations)).is_some_and(|it| !is_named(it))
-            is_merely_accurate: false,
         };
         let mut tried = Tier::ALL.len() - 1;
         for (index, tier) in Tier::ALL.into_iter().enumerate() {

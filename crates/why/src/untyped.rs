@@ -1,12 +1,9 @@
 //! A question as it was typed: its literals may have no type, and another one may be the answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use roundonce_arith::Profile;
 use roundonce_functions::Function;
-use roundonce_arith::{Format, Profile};
-use roundonce_deviate::Typed;
-use roundonce_isa::parse_number;
 use serde::Serialize;
 
 use crate::answer::{Answer, ObservedAnswer, answer};
@@ -14,8 +11,6 @@ use crate::call::Call;
 use crate::evaluation_text::describe;
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes, is_integer};
-use crate::expr::{Expr, ExprError, parse_typed};
-use crate::literals::{Literal, LiteralTypes};
 use crate::observed::ObservedValue;
 use crate::search::{CandidateSet, Options};
 use crate::verdict::Outcome;
@@ -45,7 +40,7 @@ pub enum Problem {
 /// That a value is explained where literals have another type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OtherTypes {
-    /// The option of the command that gives them this type, or the literals that have it.
+    /// The option of the command that gives them this type.
     pub option: String,
     /// The evaluation that then gives the value.
     pub sentence: String,
@@ -83,7 +78,7 @@ impl Untyped<'_> {
     }
 
     /// The answer, with the names' literals. A value that no evaluation gives is tried with other types of the literals
-    /// that have none, and with doubles in the place of those of f32.
+    /// that have none.
     ///
     /// # Errors
     /// What is wrong with the question.
@@ -131,15 +126,6 @@ impl Untyped<'_> {
                             // What has the digits that were seen gives way to what they name alone.
                             answered.other_types = other.filter(|it| answered.outcome == Outcome::None || !it.is_weak);
                         }
-        let has_untyped = names.values().any(|literal| literal.is_untyped) || expr.has_untyped();
-        found.literals = has_untyped.then(|| self.types.sentence());
-        if found.seen.iter().any(|it| it.outcome == Outcome::None) {
-            let typings = if has_untyped { self.others(&expr) } else { Vec::new() };
-            for (other, option) in typings.into_iter().chain(as_doubles(&expr)) {
-                let candidates = CandidateSet::of(&other, options, profile);
-                for (answered, seen) in found.seen.iter_mut().zip(seen) {
-                    if answered.outcome == Outcome::None && answered.other_types.is_none() {
-                        answered.other_types = explained(&candidates, seen, &option);
                     }
                 }
             }
@@ -195,25 +181,6 @@ impl Untyped<'_> {
 /// Whether other types may explain what was seen better: nothing gives it, or only to the digits that were seen.
 fn is_open(answered: &ObservedAnswer) -> bool {
     answered.outcome == Outcome::None || answered.explanations.first().is_some_and(|first| first.digits.is_some())
-/// The expression where literals that f32 rounds are doubles, as they are where an `f` was forgotten, and what was changed;
-/// `None` if it has none.
-fn as_doubles(expr: &Expr) -> Option<(Expr, String)> {
-    fn changed(expr: Expr, words: &mut BTreeSet<String>) -> Expr {
-        let Expr::Value(_, written) = &expr else { return expr.map_parts(|part| changed(part, words)) };
-        let unsuffixed =
-            written.strip_suffix(['f', 'F']).filter(|_| written.starts_with(|it: char| !it.is_alphabetic()));
-        let is_rounded = || parse_typed(written).is_ok_and(|(value, exact)| value.format == Format::F32 && !exact);
-        match unsuffixed.filter(|_| is_rounded()).and_then(|text| Some((text, parse_number(Format::F64, text)?))) {
-            Some((text, number)) => {
-                words.insert(format!("{text} in the place of {written}"));
-                Expr::Value(Typed { format: Format::F64, bits: number.bits }, text.to_owned())
-            }
-            None => expr,
-        }
-    }
-    let mut words = BTreeSet::new();
-    let other = changed(expr.clone(), &mut words);
-    (!words.is_empty()).then(|| (other, words.into_iter().collect::<Vec<String>>().join(", ")))
 }
 
 /// What explains a value, if something does.

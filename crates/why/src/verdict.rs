@@ -65,10 +65,6 @@ impl Answer {
             let sentence = match seen.explanations.first() {
                 Some(first) => {
                     let gives = simplest(seen.explanations.len(), "evaluation", &first.of_seen());
-                    let chance =
-                        if seen.nearby.is_weak() { format!("; {}", seen.nearby.sentence()) } else { String::new() };
-                    format!("`{}`: {gives} gives {}{chance}", self.expression, seen.saw)
-                    let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
                     let chance = seen.nearby.is_weak().then(|| format!("; {}", seen.nearby.sentence()));
                     let accurate = seen.merely_accurate.then(|| format!("; {MERELY_ACCURATE}"));
                     let doubts: String = chance.into_iter().chain(accurate).collect();

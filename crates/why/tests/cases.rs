@@ -448,21 +448,6 @@ fn what_is_accurate_may_be_another_formula() {
     assert!(twice.explanations[0].sentence.contains("in f64") && !twice.merely_accurate, "{twice:#?}");
 }
 
-/// A literal of f32 may have been a double: with an `f` that was forgotten.
-#[test]
-fn a_literal_without_its_suffix() {
-    let hint = |expression: &str, seen: &str| {
-        let values = BTreeMap::from([("x".to_owned(), "9f".to_owned())]);
-        let asked = Untyped { expression, result: None, values: &values, types: LiteralTypes::default() };
-        let seen = [ObservedValue::parse(seen).unwrap()];
-        let (answer, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
-        answer.seen[0].other_types.as_ref().map(|other| other.option.clone())
-    };
-    assert_eq!(hint("x*0.1f", "0x3f666666").as_deref(), Some("0.1 in the place of 0.1f"));
-    // A half is the same in both types.
-    assert_eq!(hint("x*0.5f", "0x3f666666"), None);
-}
-
 /// What clamps to the largest number is toward zero for numbers of either sign.
 #[test]
 fn an_overflow_that_stays_finite() {
