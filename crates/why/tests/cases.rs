@@ -9,8 +9,6 @@ use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::{
     Allowed, Answer, CASES, Case, Delivered, Language, LiteralTypes, ObservedAnswer, ObservedValue, Options, Outcome,
     Plausibility, Typed, Untyped, answer, parse_expr, parse_typed,
-    Allowed, Answer, CASES, Case, Delivered, LiteralTypes, ObservedValue, Options, Outcome, Plausibility, Typed,
-    Untyped, answer, parse_expr, parse_typed,
 };
 
 fn ask(case: &Case) -> Answer {
@@ -432,6 +430,8 @@ fn quotients_of_integers() {
         let (literals, _, hint) = ask(expression, &[("x", "3f")], language, "0");
         assert!(!literals.contains("cut") && hint.is_empty(), "{literals} {hint}");
     }
+}
+
 /// `(a - b) * (a + b)` is more accurate than `a*a - b*b`, and gives what that gives in f64. Of a value that f64 rounds twice, the
 /// type says more.
 #[test]
