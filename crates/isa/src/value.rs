@@ -93,7 +93,9 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
             }
             // C's hexadecimal numbers have a `p`, which no hex digit is.
             Err(_) if digits.contains(['p', 'P']) => {}
-            Err(_) if components == 1 && parse_number(format, &format!("{text}p0")).is_some() => {
+            Err(_)
+                if digits.contains('.') && components == 1 && parse_number(format, &format!("{text}p0")).is_some() =>
+            {
                 return Err(format!(
                     "`{text}` lacks the exponent of a hexadecimal number: expected such as `{text}p0`"
                 ));
