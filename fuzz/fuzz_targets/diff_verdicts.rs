@@ -11,6 +11,7 @@ use roundonce_fuzz::Choices;
 use roundonce_fuzz::expression::{NAMES, generate, rewritten};
 use roundonce_oracle::Layout;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 const TYPES: [(&str, Format, Layout); 4] = [
     ("f16", Format::F16, Layout::F16),
@@ -36,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
         let text = tree.text(name, format.width());
         Side::expression(&parse_expr(&text, &typed).unwrap_or_else(|error| panic!("{text}: {error:?}")))
     });
-    let budget = Budget { exhaustive_bits: 8, random: 1, nan_bits: choices.one_in(4) };
+    let budget = Budget { exhaustive_bits: 8, random: 1, nan_bits: choices.one_in(4), threads: NonZeroUsize::new(1) };
     let shown = || format!("{name}: {} and {}", sides[0].text, sides[1].text);
     // How often they differ is not asked: a million inputs would be tried.
     let data = NAMES.map(|name| (name.to_owned(), Column { format, bits: Bits::One(0) }));
