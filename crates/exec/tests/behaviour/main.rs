@@ -50,8 +50,11 @@ fn an_access_outside_names_everything() {
     assert!(error.message.contains("4 bytes at 0x1000 lie outside the shared memory of 4096 bytes"), "{error}");
     let error = run("ld.shared.u8 %r6, [%r5+4096];", 1, 1, 1, Options::default()).unwrap_err();
     assert!(error.message.contains("1 byte at 0x1000 lies outside the shared memory of 4096 bytes"), "{error}");
-    let error = run("mov.u64 %rd4, 0; ld.u32 %r6, [%rd4];", 1, 1, 1, Options::default()).unwrap_err();
-    assert!(error.message.contains("before `out`"), "{error}");
+    let near = |at: u64| format!("mov.u64 %rd4, {at}; ld.u32 %r6, [%rd4];");
+    let error = run(&near(0x1000_0000), 1, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("bytes before `out`"), "{error}");
+    let error = run(&near(16), 1, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("outside every buffer: a null pointer, or a number"), "{error}");
 }
 
 /// 16 bytes lie at a multiple of 16, whatever their halves do; what the guard keeps from running is not asked.
