@@ -199,11 +199,11 @@ impl Deviation {
             Deviation::ExpM1 => "computes exp(x) - 1 as expm1(x), which rounds once",
             Deviation::Log1P => "computes log(1 + x) as log1p(x), which rounds once",
             Deviation::MultipliedOut => "computes x * (y ± 1) as fma(x, y, ±x), which rounds once",
+            Deviation::QuotientByRoot => "computes x * rsqrt(y) as x / sqrt(y)",
+            Deviation::CastThroughF32 => "casts f64 to the narrower type through f32, which rounds twice",
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
-            Deviation::QuotientByRoot => "computes x * rsqrt(y) as x / sqrt(y)",
-            Deviation::CastThroughF32 => "casts f64 to the narrower type through f32, which rounds twice",
             Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
             Deviation::Contract(Products::All) => "fuses a product into every sum that has one, of two the first",
             Deviation::Contract(Products::Apart) => {

@@ -80,6 +80,11 @@ impl ParamBytes {
         let (start, end, index) = self.0[place];
         (byte < end).then_some((index, byte == start))
     }
+
+    /// The parameter that each of so many bytes is of, if it is of one.
+    pub fn each(&self, first: i64, bytes: i64) -> impl Iterator<Item = Option<usize>> {
+        (0..bytes).map(move |byte| Some(self.at(first.wrapping_add(byte))?.0))
+    }
 }
 
 /// For each of a kernel's first 64 parameters whether its value may be where a load or a store goes, with nothing but
@@ -97,9 +102,8 @@ pub fn number_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     let params = ParamBytes::of(kernel);
     let pointers = pointer_parameters(program, kernel);
     let loaded = |at: u64, offset: i64, bytes: i64| {
-        let first = (at as i64).wrapping_add(offset);
-        let found = (0..bytes).filter_map(|byte| params.at(first.wrapping_add(byte)));
-        found.filter(|&(index, _)| index < 64).fold(0u64, |all, (index, _)| all | 1 << index)
+        let found = params.each((at as i64).wrapping_add(offset), bytes).flatten();
+        found.filter(|&index| index < 64).fold(0u64, |all, index| all | 1 << index)
     };
     let from = propagate(
         kernel,

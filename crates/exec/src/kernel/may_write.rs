@@ -16,9 +16,9 @@ impl Origins {
     /// each parameter which it is. A value loaded from memory may point anywhere.
     pub(crate) fn of(kernel: &Kernel, is_memory: &[bool]) -> Origins {
         let params = ParamBytes::of(kernel);
-        let bit = |offset: i64| match params.at(offset) {
-            Some((index, _)) if is_memory.get(index) == Some(&false) => 0,
-            Some((index, _)) if index < 61 => 1 << index,
+        let bit = |param: Option<usize>| match param {
+            Some(index) if is_memory.get(index) == Some(&false) => 0,
+            Some(index) if index < 61 => 1 << index,
             _ => MayWrite::ANYTHING,
         };
         Origins(propagate(
@@ -27,9 +27,8 @@ impl Origins {
             |one, other| one | other,
             |op| match op {
                 Op::Load { d, bytes, space: Space::Param, address: Operand::Imm(at), offset, .. } => {
-                    let first = (*at as i64).wrapping_add(*offset);
-                    let loaded = 0..d.len() as i64 * i64::from(*bytes);
-                    Written::Value(loaded.fold(0, |all, byte| all | bit(first.wrapping_add(byte))))
+                    let loaded = params.each((*at as i64).wrapping_add(*offset), d.len() as i64 * i64::from(*bytes));
+                    Written::Value(loaded.fold(0, |all, param| all | bit(param)))
                 }
                 Op::Load { .. } | Op::Atomic { .. } => Written::Value(MayWrite::ANYTHING),
                 Op::Special { special: Special::Address(_), .. } => Written::Value(MayWrite::VARIABLES),

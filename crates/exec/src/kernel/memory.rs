@@ -182,7 +182,7 @@ impl Segment {
     pub(crate) fn refused_store(&self) -> String {
         match self.writes {
             Writes::Constant => format!("`{}` is constant and cannot be written", self.name),
-            _ => written_unawares(&self.name),
+            _ => format!("`{}` is written by an address that belongs to no buffer that the kernel writes", self.name),
         }
     }
     /// The offset of an access that lies inside.
@@ -256,11 +256,6 @@ impl Layout {
         };
         format!("{position} `{name}` ({bytes} bytes at {base:#x})")
     }
-}
-
-/// What is said of a segment that is written, and that no address of a store should lead to.
-pub(crate) fn written_unawares(name: &str) -> String {
-    format!("`{name}` is written by an address that belongs to no buffer that the kernel writes")
 }
 
 /// A worker's access to a segment's words.

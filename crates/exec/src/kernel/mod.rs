@@ -23,7 +23,7 @@ pub(crate) use may_write::{MayWrite, Origins};
 pub use memory::Buffer;
 pub(crate) use memory::{
     BUFFER_ALIGN, Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView,
-    Writes, mix, read_element, write_element, written_unawares,
+    Writes, mix, read_element, write_element,
 };
 pub(crate) use waits::Wait;
 

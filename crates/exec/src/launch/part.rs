@@ -9,7 +9,7 @@ use super::arguments::{self, GlobalMemory};
 use super::marks::{self, Marking};
 use super::{Sizes, decoded, execute, fused, report, workers};
 use crate::interp::FaultKind;
-use crate::kernel::{DecodedKernel, LANES, written_unawares};
+use crate::kernel::{DecodedKernel, LANES};
 use roundonce_ir::{Op, Special, runnable};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -133,7 +133,7 @@ impl Launch<'_> {
         let stats = execute(&code, &config, &mut memory, workers);
         let accesses = memory.accesses();
         if let Some(image) = config.images.iter().find(|image| !accesses[image.segment].written.is_empty()) {
-            return Err(dependence(&code, &written_unawares(&image.name), None));
+            return Err(dependence(&code, &memory.layout.segments[image.segment].refused_store(), None));
         }
         let outcome = stats.map(|stats| Report { fused: lines, ..report(&kernel, stats, memory, count) });
         Ok(Part { outcome, accesses })

@@ -65,16 +65,16 @@ struct Reads {
 
 /// Parameters of these types have a type where they are declared as bits, and all that uses them takes a float of one format.
 pub(super) fn infer_floats(kernel: &mut Kernel, types: &[Option<Type>]) {
-    let is_bits = |place: usize| types[place].is_some_and(|ty| ty.kind == ScalarKind::Bits && ty.components == 1);
-    if !(0..types.len()).any(is_bits) {
+    // Behind those that are declared are some that stand for textures and surfaces.
+    let is_bits = |ty: &Option<Type>| ty.is_some_and(|ty| ty.kind == ScalarKind::Bits && ty.components == 1);
+    if !types.iter().any(is_bits) {
         return;
     }
     let Some(reads) = reads(kernel) else { return };
-    for (place, (param, reads)) in kernel.params.iter_mut().zip(reads).enumerate() {
+    for ((param, ty), reads) in kernel.params.iter_mut().zip(types).zip(reads) {
         let Reads { uses, floats, format, differ, unknown } = reads;
         if let Some(format) = format.filter(|format| format.width() == 8 * param.size)
-            && place < types.len()
-            && is_bits(place)
+            && is_bits(ty)
             && uses == floats
             && !differ
             && !unknown

@@ -39,10 +39,7 @@ impl Emitter<'_> {
     }
     /// What says where the lanes access memory.
     pub(super) fn places_of(&self, address: Operand) -> Places {
-        let width = match address {
-            Operand::Reg(reg) => self.width(reg),
-            Operand::Imm(_) => Width::B64,
-        };
+        let width = self.address_width(address);
         match self.addresses.of(address) {
             Some(&indexed) => Places { of: indexed.index.into(), width: Width::B32, indexed: Some(indexed) },
             None => Places { of: address, width, indexed: None },
