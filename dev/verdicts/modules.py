@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime
 import os
+import resource
 import subprocess
 import tempfile
 
@@ -26,6 +27,12 @@ def text(version, target, items):
     return items.replace("\\xe9", "\xe9").encode("latin-1") + b"\n"
 
 
+def limit():
+    """Ten seconds and 3 GiB: ptxas 12.9 has no end with some sums, `mov.pred p, p+4`."""
+    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+
 def taken(tool, version, target, items):
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "x.ptx")
@@ -35,8 +42,8 @@ def taken(tool, version, target, items):
         # What is .extern may stay open, from the version on that has such modules.
         alone = ["-c"] if number(version) >= [3, 1] else []
         arguments = [tool, *alone, "-arch", architecture, "-O0", source, "-o", os.path.join(folder, "x")]
-        code = subprocess.run(arguments, capture_output=True).returncode
-        # Where it crashed it has no answer.
+        code = subprocess.run(arguments, capture_output=True, preexec_fn=limit).returncode
+        # Where it crashed, or was stopped, it has no answer.
         return None if code < 0 else code == 0
 
 

@@ -24,6 +24,10 @@ def alternatives(text):
     return text.strip("\n").split("\n")
 
 
+def put_in(frame, text):
+    return [frame.replace("@", part) for part in alternatives(text)]
+
+
 # A list of targets: where it stands, and what it names.
 TARGET_FRAMES = alternatives("""
 .entry k() { L0: L1: M: t: .branchtargets @; ret; }
@@ -226,6 +230,68 @@ g[1]+4
 generic(g)
 -g
 """)
+# Sums of a register or a variable and an integer, as numbers of each type.
+SUM_FRAME = (
+    ".global .b32 g; .entry k() { .reg .pred p; .reg .b16 h; .reg .u16 t; .reg .b32 r; .reg .u32 u; .reg .b64 q; .reg .u64 w; "
+    ".reg .f16 e; .reg .f16x2 x; .reg .f32 f; .reg .f64 d; @; ret; }"
+)
+SUMS = ["h+4", "t+4", "r+4", "u+4", "q+4", "w+4", "e+4", "x+4", "f+4", "d+4", "g+4"]
+TAKE_SUMS = alternatives("""
+mov.u64 q, @
+mov.u16 h, @
+mov.f32 f, @
+mov.b64 q, {@, r}
+add.u32 r, r, @
+add.u64 q, @, q
+add.s16 t, t, @
+add.f32 f, f, @
+add.f16 e, e, @
+add.f16x2 x, x, @
+add.u16x2 r, r, @
+mul.wide.u32 q, r, @
+mad.lo.u32 r, r, @, r
+mad.wide.u32 q, r, r, @
+fma.rn.f32 f, f, f, @
+fma.rn.f64 d, d, @, d
+fma.rn.f16 e, e, e, @
+and.b32 r, r, @
+neg.f32 f, @
+shl.b64 q, q, @
+shl.b32 r, @, r
+min.u32 r, r, @
+setp.eq.u64 p, q, @
+selp.f32 f, f, @, p
+slct.b32.s32 r, r, r, @
+cvt.u32.u64 r, @
+cvt.rn.f32.u32 f, @
+cvt.f64.f32 d, @
+st.global.u8 [q], @
+st.global.f32 [q], @
+red.global.add.u32 [q], @
+bfe.u32 r, r, @, 4
+shf.l.wrap.b32 r, r, r, @
+dp4a.u32.u32 r, r, r, @
+bar.sync @
+nanosleep.u32 @
+isspacep.global p, @
+div.u32 r, r, @
+div.u64 q, q, @
+div.s64 q, @, q
+rem.u32 r, r, @
+rem.u64 q, q, @
+div.rz.f32 f, f, @
+div.rz.f64 d, @, d
+rcp.rz.f32 f, @
+rcp.rz.f64 d, @
+sqrt.rm.f64 d, @
+vadd.u32.u32.u32 r, r, @
+vset.u32.u32.eq r, r, @
+vmad.u32.u32.u32 r, r, @, r
+vadd2.u32.u32.u32 r, r, r, @
+lop3.b32 r, r, r, r, @
+pmevent @
+""")
+
 # Variables in each state space, as addresses and as numbers.
 SPACES = alternatives("""
 .global .b32 x[4]; .entry k() { @; ret; }
@@ -290,6 +356,32 @@ r99999999999, r<5>
 .global .b64 g<4>; .global .b64 g<4>;
 """)
 
+# Labels named like a register of a range.
+TWICE += alternatives("""
+.entry k() { .reg .b32 r<4>; r1: ret; }
+.entry k() { .reg .b32 r<4>; bra r1; r1: ret; }
+.entry k() { r1: bra r1; .reg .b32 r<4>; ret; }
+.entry k() { r1: .reg .b32 r<4>; mov.u32 r1, 4; ret; }
+.entry k() { .reg .b32 r<4>; mov.u32 r1, 4; r1: ret; }
+.entry k() { .reg .b32 r1; mov.u32 r1, 4; r1: ret; }
+.entry k() { .reg .b32 r<4>; { r1: bra r1; } ret; }
+.entry k() { .reg .b32 r<4>; { bra r1; } r1: ret; }
+.entry k() { { .reg .b32 r<4>; mov.u32 r1, 1; } r1: ret; }
+.entry k() { { .reg .b32 r<4>; r1: mov.u32 r1, 1; } ret; }
+.entry k() { .reg .b32 r<4>; { r1: mov.u32 r1, 1; } ret; }
+.entry k() { .reg .b32 r<4>; { mov.u32 r1, 1; r1: ret; } ret; }
+.entry k() { .reg .b32 r<4>; { mov.u32 r1, 1; } r1: ret; }
+.entry k() { .reg .b32 r<4>; r01: mov.u32 r1, 1; ret; }
+.entry k() { .reg .b32 r<4>; r01: bra r01; ret; }
+.entry k() { .reg .b32 r<4>; r1: ret; r1: ret; }
+.entry k() { .reg .b32 r<4>; r9: bra r9; ret; }
+.entry k() { .reg .b32 r<4>; r1: t: .branchtargets r1; ret; }
+.entry k() { .reg .b32 r<4>; .reg .b32 r<2>; mov.u32 r3, 1; ret; }
+.entry k() { .reg .b32 r<4>; { .reg .f32 r<2>; mov.b32 r3, 1; } ret; }
+.entry k() { .reg .b32 r<4>; { .reg .f32 r<2>; mov.u32 r1, 1; } ret; }
+.entry k() { .reg .b32 r<2>; { .reg .f32 r<4>; } mov.u32 r1, 1; ret; }
+""")
+
 # Special registers, read at each width.
 SPECIAL_FRAME = ".entry k() { .reg .pred p; .reg .b16 h; .reg .b32 r; .reg .b64 q; .reg .f32 f; @; ret; }"
 READS = alternatives("""
@@ -336,6 +428,48 @@ SPECIAL = alternatives("""
 %dynamic_smem_size
 %lanemask_lt
 """)
+# Special registers of several numbers, and what stands beside a special register in braces.
+SPECIAL_VECTORS = put_in(SPECIAL_FRAME, """
+mov.v4.u32 {r, r, r, r}, %tid
+mov.v4.b32 {r, r, r, r}, %ctaid
+mov.v4.u16 {h, h, h, h}, %tid
+mov.v4.u32 {r, _, r, _}, %clusterid
+mov.v4.f32 {f, f, f, f}, %tid
+mov.v4.b64 {q, q, q, q}, %tid
+mov.v2.u32 {r, r}, %tid
+mov.v2.u32 {r, r}, {%tid.x, %tid.y}
+mov.b64 q, {%tid.x, %tid.y}
+mov.b64 q, {r, %is_explicit_cluster}
+mov.b64 q, {%is_explicit_cluster, f}
+st.global.v2.b32 [q], {%laneid, r}
+st.global.v2.b16 [q], {%tid.x, h}
+st.global.v4.b32 [q], %tid
+st.global.b32 [q], %laneid
+add.u32 r, r, %tid.x
+""")
+# Variables in braces.
+IN_BRACES = put_in(
+    ".global .b16 g16; .global .b32 g; .global .u32 u; .global .f32 gf; .global .b64 g64; .global .b32 a[4]; .shared .b32 s; "
+    ".entry k(.param .b32 m) { .local .b32 l; .reg .b16 h; .reg .b32 r; .reg .u32 w; .reg .b64 q; .reg .f32 f; @; ret; }",
+    """
+mov.b64 q, {g16, r}
+mov.b64 q, {g, r}
+mov.b64 q, {r, u}
+mov.b64 q, {gf, r}
+mov.b64 q, {gf, w}
+mov.b64 q, {u, f}
+mov.b64 q, {g64, r}
+mov.b64 q, {a, r}
+mov.b64 q, {s, r}
+mov.b64 q, {l, r}
+mov.b64 q, {m, r}
+mov.b64 q, {g, g}
+mov.b32 r, {g16, h}
+mov.b32 r, {g, h}
+mov.b64 q, {g16, h, h, h}
+mov.b64 q, {g+4, r}
+""",
+)
 # The same at every version, with the target.
 OLD_READS = [
     f"{target} {SPECIAL_FRAME.replace('@', read)}"
@@ -416,6 +550,20 @@ HEADERS = alternatives(r"""
 .version 8.8\n.extern .func f();\n.target sm_90\n.address_size 64
 """)
 
+# What `.target debug` asks for.
+HEADERS += [
+    r".version 8.8\n.target sm_90, debug\n.address_size 64\n" + rest
+    for rest in alternatives(r"""
+.entry k() { ret; }
+.file 1 "a.cu"\n.entry k() { .loc 1 1 1\n ret; }
+.func f() { ret; }
+.global .b32 g;
+.section .debug_info { .b8 1 }\n.entry k() { ret; }
+.section .debug_x { }\n.entry k() { ret; }
+.entry k() { ret; }\n.section .debug_info { .b8 1 }
+""")
+] + [r".version 3.1\n.target sm_20, debug\n.address_size 64\n.section .debug_info { .b8 1 } .entry k() { ret; }"]
+
 # Source lines, and what they say of inlined functions.
 LINE_FRAMES = alternatives("""
 .file 1 "a.cu" .section .debug_str { L0: .b8 1 } .entry k() { .loc 1 2 3 ret; @ ret; }
@@ -461,7 +609,7 @@ LINES = alternatives("""
 STRINGS = [
     frame.replace("@", string)
     for frame in (".file 1 @ .entry k() { ret; }", ".entry k() { .pragma @; ret; }")
-    for string in (r'"a\nb"', '"a', "'a'", '"a""b"', '""', r'"a\"b"', r'"a\\"', r'"a\\\nb"')
+    for string in (r'"a\nb"', '"a', "'a'", '"a""b"', '""', r'"a\"b"', r'"a\\"', r'"a\\\nb"', r'"a\"', r'"a\b"')
 ]
 
 # Calls, and prototypes.
@@ -548,6 +696,19 @@ CALLS = alternatives("""
 .func f(.param .b32 a) { ret; } .entry k(.param .b32 x) { .reg .b64 q; p: .callprototype _ (.param .b32 _); call q, (x), p; ret; }
 .func f(.param .b32 a) { ret; } .func g(.param .b32 x) { .reg .b64 q; p: .callprototype _ (.param .b32 _); call q, (x), p; ret; }
 """)
+# Values that are too narrow.
+NARROW_TYPES = [".b8", ".u8", ".s8", ".b16", ".u16", ".s16", ".f16", ".pred", ".b32"]
+NARROW = [
+    frame.replace("@", f".{space} {ty}")
+    for space in ("reg", "param")
+    for ty in (NARROW_TYPES if space == "reg" else NARROW_TYPES[:-2])
+    for frame in (
+        ".func f(@ x) { ret; }", ".func (@ x) f() { ret; }", ".extern .func f(@ x); .entry k() { ret; }",
+        ".extern .func f(@ x); .entry k() { .reg .pred p; @ y; call f, (y); ret; }",
+        ".entry k() { .reg .b64 q; @ y; t: .callprototype _ (@ _); call q, (y), t; ret; }",
+        ".entry k() { .reg .b64 q; @ y; t: .callprototype (@ _) _ (); call (y), q, (), t; ret; }",
+    )
+] + [".func f(.param .u16 x[4]) { ret; }", ".func f(.reg .v2 .u8 x) { ret; }"]
 THROUGH_FRAMES = [
     f".entry k() {{ .reg .b32 r; .reg .f32 f; .reg .b64 q; .reg .pred p; .param .b32 x; .param .f32 y; .param .b8 z[4]; "
     f".param .align 8 .b8 a[4]; t: .callprototype {prototype}; call {call}, t; ret; }}"
@@ -556,6 +717,86 @@ THROUGH_FRAMES = [
     for prototype, call in ((f"_ ({formal})", "q, (@)"), (f"({formal}) _ ()", "(@), q, ()"))
 ]
 VALUES = ["r", "f", "q", "p", "x", "y", "z", "a", "4", "1.0", "_", "%clock64"]
+
+# Textures and surfaces.
+IMAGE_FRAME = (
+    ".global .texref t; .global .surfref s; .global .texref a[2]; .global .b64 g; .entry k(.param .texref m, .param .b64 n) { .reg .pred p; "
+    ".reg .b16 h; .reg .b32 r; .reg .u32 u; .reg .b64 q; .reg .u64 w; .reg .f32 f; .reg .f64 d; .reg .v2 .f32 v; .reg .v4 .b32 c; @; ret; }"
+)
+IMAGES = [
+    line.replace("@", name)
+    for line in alternatives("""
+tex.1d.v4.f32.s32 {r, r, r, r}, [@, {r}]
+txq.width.b32 r, [@]
+suld.b.1d.b32.trap r, [@, {r}]
+sust.b.1d.b32.trap [@, {r}], r
+sured.b.add.1d.u32.trap [@, {r}], r
+suq.width.b32 r, [@]
+""")
+    for name in ("t", "s", "a", "g", "m", "n", "q", "w", "r", "h", "d", "p", "q+8", "4", "a[1]", "nothing")
+] + [
+    f"tex{geometry}.v4.f32.{kind} {{r, r, r, r}}, [q, {{{', '.join(coordinates)}}}]"
+    for geometry in (".1d", ".2d", ".3d", ".a1d", ".a2d", ".cube", ".acube")
+    for kind, one in (("f32", "f"), ("s32", "r"))
+    if "cube" not in geometry or kind == "f32"
+    for count in (1, 2, 3, 4)
+    for coordinates in [["r", *[one] * (count - 1)] if ".a" in geometry else [one] * count]
+] + [
+    f"suld.b{geometry}.b32.trap r, [q, {{{', '.join(['r'] * count)}}}]"
+    for geometry in (".1d", ".2d", ".3d", ".a1d", ".a2d")
+    for count in (1, 2, 3, 4)
+] + alternatives("""
+tex.2d.v4.f32.f32 {r, r, r}, [q, {f, f}]
+tex.2d.v4.f32.f32 {f, f}, [q, {f, f}]
+tex.2d.v4.f32.f32 f, [q, {f, f}]
+tex.2d.v4.f32.f32 c, [q, v]
+tex.2d.v4.f32.f32 {f, _, _, f}, [q, {f, f}]
+tex.2d.v4.f32.f32 {_, _, _, _}, [q, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}|p, [q, {f, f}]
+tex.2d.v4.f32.f32 {u, u, u, u}, [q, {f, f}]
+tex.2d.v4.f32.f32 {d, d, d, d}, [q, {f, f}]
+tex.2d.v4.f32.f32 {h, h, h, h}, [q, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, {d, d}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, {1.0, 1.0}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q], {f, f}
+tex.2d.v4.f32.f32 {f, f, f, f}, q, {f, f}
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, q, {f, f}]
+tld4.r.2d.v4.f32.f32 {f, f, f, f}, [q, {f, f}]
+tld4.r.2d.v4.f32.f32 {f, f, f, f}, [r, {f, f}]
+tld4.r.2d.v4.f32.f32 {f, f, f, f}, [q, {f}]
+suld.b.1d.b32.trap q, [q, {r}]
+suld.b.1d.b32.trap h, [q, {r}]
+suld.b.1d.b8.trap h, [q, {r}]
+suld.b.1d.b32.trap r, [q, {h}]
+suld.b.1d.b32.trap r, [q, {q}]
+suld.b.1d.v2.b32.trap {r, r}, [q, {r}]
+suld.b.1d.v4.b32.trap {r, r}, [q, {r}]
+suld.b.1d.v2.b32.trap r, [q, {r}]
+sust.b.1d.b32.trap [q, {r}], h
+sust.b.1d.b32.trap [q, {r}], 4
+sust.b.1d.v2.b32.trap [q, {r}], {r, r}
+txq.width.b32 q, [q]
+txq.width.b32 f, [q]
+txq.width.b32 r, q
+ld.global.b64 q, [t]
+st.global.b64 [s], q
+""")
+INDEPENDENT = [
+    r".version 8.8\n.target sm_90, texmode_independent\n.address_size 64\n"
+    + f".global .texref t; .global .samplerref s; .entry k() {{ .reg .b32 r; .reg .b64 q; .reg .f32 f; {line}; ret; }}"
+    for line in alternatives("""
+tex.2d.v4.f32.f32 {f, f, f, f}, [t, s, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, q, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, r, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, t, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [q, {f, f}]
+tex.2d.v4.f32.f32 {f, f, f, f}, [s, s, {f, f}]
+txq.filter_mode.b32 r, [s]
+txq.filter_mode.b32 r, [t]
+txq.width.b32 r, [s]
+txq.width.b32 r, [t]
+""")
+]
 
 # Cache hints, eviction priorities and sizes of prefetches in each state space, and beside cache operators.
 HINT_FRAME = ".entry k() { .reg .b16 h; .reg .b32 r; .reg .b64 q; .reg .f32 f; @; ret; }"
@@ -592,6 +833,10 @@ def modules():
     yield from put(put([IN_KERNEL], NUMBERS), SYMBOLS)
     yield from put(SPACES, IN_SPACES)
     yield from TWICE
+    yield from put(put([SUM_FRAME], TAKE_SUMS), SUMS)
+    yield from [*SPECIAL_VECTORS, *IN_BRACES, *NARROW]
+    yield from put([IMAGE_FRAME], IMAGES)
+    yield from INDEPENDENT
     yield from put([HINT_FRAME], HINTS)
     yield from CALLS
     yield from put(THROUGH_FRAMES, VALUES)

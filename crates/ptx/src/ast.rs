@@ -506,7 +506,7 @@ pub enum OperandKind<'a> {
     Selected(&'a str, &'a str),
     /// `1.0`, `0f3F800000`, `0x10`, `42U`: see [`crate::literal`].
     Number(&'a str),
-    /// A string without its quotes, its escapes as written.
+    /// A string without its quotes.
     Text(&'a str),
     /// A word with its dot: `.managed`, `.debug_info`.
     Dot(&'a str),

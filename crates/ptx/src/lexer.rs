@@ -207,25 +207,18 @@ impl<'a> Lexer<'a> {
         self.token(TokenKind::Junk, start)
     }
 
+    /// A string. It has no escapes: a backslash is itself, and the next quote ends it.
     fn string(&mut self, start: usize) -> Token {
-        let bytes = self.text.as_bytes();
-        let mut at = if self.is_string_lost { bytes.len() } else { start + 1 };
-        loop {
-            match bytes.get(at) {
-                Some(b'\\') if at + 1 < bytes.len() => at += 2,
-                Some(b'"') => {
-                    self.at = at + 1;
-                    return self.token(TokenKind::Text, start);
-                }
-                // What stands behind its line is read all the same, and no other string looked for in it.
-                None | Some(b'\\') => {
-                    self.at = self.line_end(start);
-                    self.is_string_lost = true;
-                    return self.token(TokenKind::Unended, start);
-                }
-                Some(_) => at += 1,
-            }
-        }
+        let rest = &self.text.as_bytes()[start + 1..];
+        let length = if self.is_string_lost { None } else { rest.iter().position(|&byte| byte == b'"') };
+        let Some(length) = length else {
+            // What stands behind its line is read all the same, and no other string looked for in it.
+            self.at = self.line_end(start);
+            self.is_string_lost = true;
+            return self.token(TokenKind::Unended, start);
+        };
+        self.at = start + 1 + length + 1;
+        self.token(TokenKind::Text, start)
     }
 
     /// A number from `start`, which a digit or (asked for by the parser) a dot stands at. As the assembler does, it

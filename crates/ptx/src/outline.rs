@@ -268,7 +268,7 @@ impl<'m, 'a> Walk<'m, 'a> {
                 && let Some(span) = self.span(name)
                 && let Some(index) = self.declaration(name, TokenClass::Label, span)
             {
-                self.scopes.declare(name, index);
+                self.scopes.declare_label(name, index);
             }
         }
     }

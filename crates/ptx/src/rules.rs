@@ -19,6 +19,7 @@ mod determinacy;
 mod directives;
 mod family;
 mod gate;
+mod images;
 mod integer_mad;
 mod matrix;
 mod module;
@@ -225,6 +226,7 @@ impl<'m, 'a> Check<'m, 'a> {
             self.defined.insert(function.name);
         }
         let Some(body) = &function.body else { return };
+        self.narrow_values(function, None);
         self.undeclared.clear();
         self.described.enter();
         self.in_kernel = function.is_entry;

@@ -11,17 +11,79 @@ pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 #[derive(Clone, Debug)]
 pub(crate) struct Scopes<'a, N, R> {
     /// By name, the scopes that declare it, the innermost last.
-    names: Map<&'a str, Vec<(usize, N)>>,
-    /// By prefix the same, with how many registers.
-    ranges: Map<&'a str, Vec<(usize, u32, R)>>,
+    names: Map<&'a str, Vec<Declaration<N>>>,
+    /// By prefix the same.
+    ranges: Map<&'a str, Ranges<R>>,
     /// What each open scope declares, to be forgotten.
     open: Vec<Vec<Declared<'a>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Declaration<N> {
+    scope: usize,
+    /// A label yields its name to a register of a range in its scope.
+    is_label: bool,
+    entity: N,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Declared<'a> {
     Name(&'a str),
     Range(&'a str),
+}
+
+/// A range of registers: the scope that declares it, how many there are, and what they are.
+#[derive(Clone, Debug)]
+struct Range<R> {
+    scope: usize,
+    count: u32,
+    of: R,
+}
+
+/// Ranges of one prefix. A later one hides those before it that are no longer.
+#[derive(Clone, Debug)]
+struct Ranges<R> {
+    /// Of the first `len` those that are not hidden: the longest first, the latest last.
+    seen: Vec<Range<R>>,
+    len: usize,
+    /// For each declaration, the length before it and what it took the place of.
+    before: Vec<(usize, Option<Range<R>>)>,
+}
+
+impl<R> Default for Ranges<R> {
+    fn default() -> Ranges<R> {
+        Ranges { seen: Vec::new(), len: 0, before: Vec::new() }
+    }
+}
+
+impl<R> Ranges<R> {
+    fn declare(&mut self, range: Range<R>) {
+        let place = self.seen[..self.len].partition_point(|other| other.count > range.count);
+        let old = match self.seen.get_mut(place) {
+            Some(other) => Some(std::mem::replace(other, range)),
+            None => {
+                self.seen.push(range);
+                None
+            }
+        };
+        self.before.push((self.len, old));
+        self.len = place + 1;
+    }
+
+    /// Forgets the last declaration.
+    fn forget(&mut self) {
+        let Some((len, old)) = self.before.pop() else { return };
+        if let (Some(old), Some(place)) = (old, self.len.checked_sub(1)) {
+            self.seen[place] = old;
+        }
+        self.len = len;
+    }
+
+    /// The latest that has a register of this number.
+    fn find(&self, number: u32) -> Option<&Range<R>> {
+        let longer = self.seen[..self.len].partition_point(|range| range.count > number);
+        Some(&self.seen[longer.checked_sub(1)?])
+    }
 }
 
 /// What was found, and in which scope, counted from the outermost.
@@ -46,10 +108,10 @@ impl<'a, N, R> Scopes<'a, N, R> {
 
     /// Leaves the innermost scope.
     pub(crate) fn leave(&mut self) {
-        for declared in self.open.pop().unwrap_or_default() {
+        for declared in self.open.pop().unwrap_or_default().into_iter().rev() {
             match declared {
                 Declared::Name(name) => drop(self.names.get_mut(name).map(Vec::pop)),
-                Declared::Range(prefix) => drop(self.ranges.get_mut(prefix).map(Vec::pop)),
+                Declared::Range(prefix) => drop(self.ranges.get_mut(prefix).map(Ranges::forget)),
             }
         }
     }
@@ -59,19 +121,36 @@ impl<'a, N, R> Scopes<'a, N, R> {
         self.open.len()
     }
 
-    /// Declares a name in the innermost scope.
-    pub(crate) fn declare(&mut self, name: &'a str, entity: N) {
-        self.declare_in(self.open.len().saturating_sub(1), name, entity);
+    fn innermost(&self) -> usize {
+        self.open.len().saturating_sub(1)
     }
 
-    /// Declares a name in a scope that is open.
+    /// Declares a name in the innermost scope.
+    pub(crate) fn declare(&mut self, name: &'a str, entity: N) {
+        self.insert(name, Declaration { scope: self.innermost(), is_label: false, entity });
+    }
+
+    /// Declares a label likewise.
+    pub(crate) fn declare_label(&mut self, name: &'a str, entity: N) {
+        self.insert(name, Declaration { scope: self.innermost(), is_label: true, entity });
+    }
+
+    /// Declares a register of a range in the scope that has the range.
     pub(crate) fn declare_in(&mut self, scope: usize, name: &'a str, entity: N) {
+        let declared = self.names.get(name).map_or(&[][..], Vec::as_slice);
+        if !declared.iter().any(|other| other.scope == scope && other.is_label) {
+            self.insert(name, Declaration { scope, is_label: false, entity });
+        }
+    }
+
+    fn insert(&mut self, name: &'a str, declaration: Declaration<N>) {
+        let scope = declaration.scope;
         let declared = self.names.entry(name).or_default();
-        let place = declared.partition_point(|&(other, _)| other < scope);
+        let place = declared.partition_point(|other| other.scope < scope);
         match declared.get_mut(place) {
-            Some((other, old)) if *other == scope => *old = entity,
+            Some(other) if other.scope == scope => *other = declaration,
             _ => {
-                declared.insert(place, (scope, entity));
+                declared.insert(place, declaration);
                 self.open[scope].push(Declared::Name(name));
             }
         }
@@ -79,17 +158,19 @@ impl<'a, N, R> Scopes<'a, N, R> {
 
     /// Declares a range of registers in the innermost scope.
     pub(crate) fn declare_range(&mut self, prefix: &'a str, count: u32, of: R) {
-        let scope = self.open.len().saturating_sub(1);
-        self.ranges.entry(prefix).or_default().push((scope, count, of));
+        let scope = self.innermost();
+        self.ranges.entry(prefix).or_default().declare(Range { scope, count, of });
         self.open[scope].push(Declared::Range(prefix));
     }
 
     /// What a name means here.
     pub(crate) fn find(&self, name: &str) -> Option<Found<'_, N, R>> {
         let named = self.names.get(name).and_then(|declared| declared.last());
-        let named_in = named.map(|&(scope, _)| scope);
-        if self.ranges.is_empty() || named_in == Some(self.open.len() - 1) {
-            return named.map(|(scope, entity)| Found::Name(*scope, entity));
+        let found = named.map(|named| Found::Name(named.scope, &named.entity));
+        // The outermost scope of a range that comes before the name.
+        let least = named.map_or(0, |named| named.scope + usize::from(!named.is_label));
+        if self.ranges.is_empty() || least == self.open.len() {
+            return found;
         }
         // `%f12` is of `%f<13>` or of `%f1<3>`; no number has more than ten digits.
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
@@ -97,25 +178,30 @@ impl<'a, N, R> Scopes<'a, N, R> {
             let (prefix, number) = name.split_at(cut);
             // `%f01` is `%f1`: so the assembler reads it.
             let number: u32 = number.parse().ok()?;
-            let declared = self.ranges.get(prefix)?.iter().rev();
-            let mut inner = declared.take_while(|&&(scope, ..)| named_in.is_none_or(|named| scope > named));
-            inner.find(|&&(_, count, _)| number < count).map(|(scope, _, of)| (*scope, number, of))
+            let range = self.ranges.get(prefix)?.find(number)?;
+            (range.scope >= least).then_some((range.scope, number, &range.of))
         });
         match ranges.max_by_key(|&(scope, ..)| scope) {
             Some((scope, number, of)) => Some(Found::InRange(scope, number, of)),
-            None => named.map(|(scope, entity)| Found::Name(*scope, entity)),
+            None => found,
         }
+    }
+
+    /// The label of the innermost scope, though a register of a range have its name.
+    pub(crate) fn label_here(&self, name: &str) -> Option<&N> {
+        let named = self.names.get(name).and_then(|declared| declared.last())?;
+        (named.is_label && named.scope == self.innermost()).then_some(&named.entity)
     }
 
     /// Whether the innermost scope declares a range of such a prefix.
     pub(crate) fn has_range_here(&self, prefix: &str) -> bool {
-        let last = self.ranges.get(prefix).and_then(|declared| declared.last());
-        last.is_some_and(|&(scope, ..)| scope + 1 == self.open.len())
+        let last = self.ranges.get(prefix).and_then(|ranges| ranges.seen[..ranges.len].last());
+        last.is_some_and(|range| range.scope == self.innermost())
     }
 
     /// What a name means by a declaration of the innermost scope.
     pub(crate) fn find_here(&self, name: &str) -> Option<Found<'_, N, R>> {
-        let innermost = self.open.len().saturating_sub(1);
+        let innermost = self.innermost();
         self.find(name).filter(|&(Found::Name(scope, _) | Found::InRange(scope, ..))| scope == innermost)
     }
 }

@@ -62,6 +62,8 @@ pub(crate) enum Typed {
     Fixed(&'static str),
     /// The first written one, twice as wide with `.wide`.
     Widened,
+    /// As many bits as the first written one has.
+    Bits,
 }
 
 /// An operand.
@@ -83,12 +85,15 @@ pub(crate) enum PlaceKind {
     Label,
     /// `h`: the policy that goes with `.L2::cache_hint`, and only with it.
     Policy,
+    /// `I`: a texture or a surface in brackets, with coordinates.
+    Image,
     /// `*`: anything; only its names are looked at.
     Any,
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `r` the same in a register, `c` the same or a predicate, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// bits, `r` the same in a register, `c` the same or a predicate, `g` an address, `w` the widened first type,
+/// `b` its bits. Marks behind it: `~` a wider register will do, `<` a vector as long
 /// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
 /// may be the address of a variable (of an address: may be an element of an array, without brackets), `&` may be parts in braces, `:` may be bytes or half-words of a register as video
@@ -204,6 +209,7 @@ impl Place {
             "a" => PlaceKind::Alignment,
             "L" => PlaceKind::Label,
             "h" => PlaceKind::Policy,
+            "I" => PlaceKind::Image,
             "*" => PlaceKind::Any,
             _ if has('=') => PlaceKind::Result,
             _ => PlaceKind::Source,
@@ -211,6 +217,7 @@ impl Place {
         let ty = match core.parse() {
             Ok(index) => Typed::Written(index),
             Err(_) if core == "w" => Typed::Widened,
+            Err(_) if core == "b" => Typed::Bits,
             Err(_) => Typed::Fixed(core),
         };
         Place {
@@ -355,6 +362,13 @@ pub(crate) fn exclusive<'w>(opcode: &str, written: &[&'w str]) -> Option<(&'w st
     of.into_iter().find_map(|(_, words, others)| Some((find(words)?, find(others)?)))
 }
 
+/// Whether an operand may be a sum.
+pub(crate) fn takes_sums(opcode: &str, written: &[&str]) -> bool {
+    let of = table::WRITTEN_OUT.iter().filter(|(names, _)| names.split(' ').any(|name| name == opcode));
+    let has = |words| choices(words).iter().any(|choice| written.contains(choice));
+    !of.into_iter().any(|(_, words)| words.split_whitespace().all(has))
+}
+
 /// By opcode, forms without a row and their gates.
 static FORM_GATES: LazyLock<OnDemand<FormGate, FormGated>> =
     LazyLock::new(|| OnDemand::new(asynchronous::FORMS.iter(), |form| form.names));
@@ -493,6 +507,7 @@ mod tests {
     fn rows_are_well_formed() {
         let words = rows().map(|row| row.modifiers).chain(table::WORDS.iter().map(|gate| gate.words));
         let words = words.chain(table::EXCLUSIVE.iter().flat_map(|(_, words, others)| [*words, *others]));
+        let words = words.chain(table::WRITTEN_OUT.iter().map(|(_, words)| *words));
         let words: Vec<&str> = words.flat_map(|text| text.split([' ', '|', '{', '}', '!'])).collect();
         let is_set = |word: &str| table::SETS.iter().any(|(name, _)| *name == word);
         for word in words.iter().filter(|word| !word.is_empty()) {
@@ -505,7 +520,7 @@ mod tests {
             for place in &signature.places {
                 let is_known = match place.ty {
                     Typed::Written(index) => index < types,
-                    Typed::Widened => types > 0,
+                    Typed::Widened | Typed::Bits => types > 0,
                     Typed::Fixed(ty) => {
                         let is_value = matches!(place.kind, PlaceKind::Source | PlaceKind::Result);
                         !is_value || !holders(ty, false).is_empty()

@@ -36,18 +36,16 @@ const UNCHECKED: &[&str] = &[
     ".func f;",
     ".visible .func f();",
     ".weak .func f();",
-    // Predicates as parameters of functions.
-    ".reg .pred x)",
     // Names in initial values.
     ".global .b8 s[2] = {1, %r1};",
 ];
 
 /// What the assembler takes of statements, and its documents do not have.
 const SLIPS_OF_STATEMENTS: &[&str] = &[
-    // The address of a variable as a part of a value in braces.
-    "{n, r}",
-    // A predicate as 32 bits.
-    "{%is_explicit_cluster, r}",
+    // A variable as a part of what is stored, which the later assembler refuses.
+    "st.global.v2.b32 [q], {n, r}",
+    // A register outside, read above a label of its name.
+    "{ mov.u32 r1, 1; r1: ret; }",
 ];
 
 /// What the assembler refuses of statements, and `docs/check.md` has as not checked.
@@ -55,8 +53,11 @@ const UNCHECKED_STATEMENTS: &[&str] = &[
     // Functions as predicates, which the older assembler takes.
     "and.pred p, p, fn;",
     "and.pred p, p, k;",
-    // A quote behind a backslash.
-    r#""a\"b""#,
+    // Sums where a constant stands, and as the last operand of video instructions.
+    "lop3.b32 r, r, r, r, g+4;",
+    "pmevent g+4;",
+    "vadd2.u32.u32.u32 r, r, r, r+4;",
+    "vadd2.u32.u32.u32 r, r, r, u+4;",
 ];
 
 /// As dev/verdicts/modules.py has it.

@@ -286,7 +286,7 @@ fn parameters_have_a_direction() {
 #[test]
 fn the_values_of_a_call_are_of_its_parameters_types() {
     const FUNCTIONS: &str = ".func (.reg .f32 r) f(.reg .f32 a) { mov.f32 r, a; ret; }
-.func (.reg .f16x2 r) x(.reg .pred a) { ret; }
+.func (.reg .f16x2 r) x(.reg .f16 a) { ret; }
 .func (.reg .b64 r) q(.reg .b128 a) { ret; }
 .func (.param .b32 r) g(.param .b32 a, .param .u64 b) { ret; }
 .func (.param .align 16 .b64 r) h(.param .align 16 .b8 a[32]) { ret; }
@@ -355,6 +355,20 @@ fn the_values_of_a_call_are_of_its_parameters_types() {
     for (body, code, place) in refused {
         assert_eq!(found(&body), [(code, place.to_owned())], "{body}");
     }
+}
+
+/// Up to PTX 1.4 textures are variables of their own state space. ptxas 12.9 and 13.5 take it.
+#[test]
+fn a_texture_may_be_a_variable_in_tex() {
+    let codes = |names: &str| -> Vec<&'static str> {
+        let text = format!(
+            ".version 1.4\n.target sm_13\n.tex .u32 t; .global .u32 g; .entry k() {{ .reg .b32 r; .reg .f32 f; \
+             tex.1d.v4.f32.s32 {{f, f, f, f}}, [{names}, {{r}}]; ret; }}\n"
+        );
+        check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
+    };
+    assert_eq!(codes("t"), [""; 0]);
+    assert_eq!(codes("g"), ["PTX0027"]);
 }
 
 /// What ptxas 12.9 and 13.5 take as declarations, and what not.

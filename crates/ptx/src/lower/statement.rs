@@ -1,6 +1,6 @@
 //! Statements in order; an instruction by its opcode's row.
 
-use super::{Body, CANNOT_BE_RUN, Entity, Purpose, Result, UNSUPPORTED};
+use super::{Body, CANNOT_BE_RUN, Entity, Named, Purpose, Result, UNSUPPORTED};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use crate::opcodes::{self, Lowering, Opcode};
 use crate::scopes::labels_by_scope;
@@ -117,7 +117,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     }
                 }
                 Statement::Label(name) => {
-                    if let Some(Entity::Label(block)) = self.find(name) {
+                    if let Some(&Named { entity: Entity::Label(block), .. }) = self.scopes.label_here(name) {
                         self.start(block);
                     }
                 }
@@ -187,7 +187,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Some(Statement::Prototype(prototype)) => Entity::Prototype(prototype),
                 _ => Entity::Label(self.new_block()),
             };
-            self.name(name, entity);
+            self.scopes.declare_label(name, Named { entity, element: None });
         }
     }
 

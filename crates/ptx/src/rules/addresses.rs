@@ -223,6 +223,10 @@ impl<'a> Check<'_, 'a> {
                     "without one a name is of a window of generic addresses",
                 );
             }
+            Some(Entity::Variable(_, _, layout)) if layout.is_image() => {
+                let found = format!("the texture, sampler or surface `{}`", name.unwrap_or_default());
+                self.refuse("PTX0030", operand, wanted, &found, "it is read by `tex` and `suld`, written by `sust`");
+            }
             Some(Entity::Function | Entity::Label) => {
                 let found = format!("`{}`, no variable", name.unwrap_or_default());
                 self.refuse("PTX0030", operand, wanted, &found, "write a register or a variable");

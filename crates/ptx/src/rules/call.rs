@@ -3,13 +3,19 @@
 //! What stands here of types, sizes and alignments is what ptxas 12.9 and 13.5 take: they agree, and have one rule for
 //! arguments and results, in registers and in `.param` variables.
 
+use super::directives::ENTRIES;
 use super::scope::{Entity, Holds, Layout};
 use super::{Check, INSTRUCTIONS};
-use crate::ast::{Function, Instruction, Operand, OperandKind, Space, Unary, Variable};
+use crate::ast::{Function, Instruction, Operand, OperandKind, Space, Span, Unary, Variable};
 use crate::literal::{Constant, evaluate};
 use crate::scopes::Found;
 use crate::types::{ScalarKind, Type};
-use roundonce_isa::Finding;
+use roundonce_isa::{Finding, Version};
+
+/// The first PTX that is assembled for calls from elsewhere, and types of values that these neither take nor give. Of bits as
+/// wide they do.
+const CALLED: Version = Version(3, 1);
+static NARROW: &[&str] = &[".u8", ".s8", ".u16", ".s16", ".pred"];
 
 /// How many operands a list in parentheses has; none where there is no list.
 fn listed(operand: Option<&Operand>) -> u32 {
@@ -121,6 +127,9 @@ impl<'m, 'a> Check<'m, 'a> {
             let message = format!("`{name}` is a kernel: expected a function");
             self.report(Finding::error("PTX0030", callee.span.place(), message).rule(INSTRUCTIONS));
         } else if let Some(function) = counted {
+            if found.iter().all(|it| it.body.is_none()) {
+                self.narrow_values(function, Some(callee.span));
+            }
             self.values(function, [(Role::Result, given), (Role::Argument, arguments)]);
         } else if let Some(first) = first {
             let (gives, takes) = (first.returns.len, first.parameters.len);
@@ -159,6 +168,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 let (returns, parameters) = (listed(given), listed(arguments));
                 let (gives, takes) = (prototype.returns.len, prototype.parameters.len);
                 if (returns, parameters) == (gives, takes) {
+                    self.narrow_values(prototype, Some(instruction.span));
                     self.values(prototype, [(Role::Result, given), (Role::Argument, arguments)]);
                 } else {
                     let message = format!(
@@ -188,6 +198,24 @@ impl<'m, 'a> Check<'m, 'a> {
             let formals = if role == Role::Result { function.returns } else { function.parameters };
             for (operand, formal) in module.operands(*items).iter().zip(module.variables(formals)) {
                 self.value(operand, formal, role);
+            }
+        }
+    }
+
+    /// That the values of a function, one that has a body or is called, are not of a type too narrow.
+    pub(super) fn narrow_values(&mut self, function: &Function<'a>, call: Option<Span>) {
+        if function.is_entry || self.version.is_some_and(|version| version < CALLED) {
+            return;
+        }
+        let module = self.module;
+        for variable in [function.returns, function.parameters].iter().flat_map(|list| module.variables(*list)) {
+            let (name, ty) = (variable.name, variable.ty);
+            let is_one = variable.lanes == 1 && variable.dimensions.len == 0;
+            if is_one && NARROW.contains(&ty) {
+                let place = call.unwrap_or_else(|| self.span(name)).place();
+                let message =
+                    format!("the value `{name}` of a function in `{ty}`: expected 32 bits, or `.b8`, `.b16` or `.f16`");
+                self.report(Finding::error("PTX0027", place, message).rule(ENTRIES));
             }
         }
     }

@@ -98,7 +98,7 @@ const CONTROL: &str = "PTX ISA, 11.3 control flow directives";
 const ATTRIBUTE: &str = "PTX ISA, 5.4.8 variable and function attribute directive";
 const INITIAL: &str = "PTX ISA, 5.4.4 initializers";
 pub(super) const SECTION: &str = "PTX ISA, 11.5.3 .section";
-const ENTRIES: &str = "PTX ISA, 11.2 specifying kernel entry points and functions";
+pub(super) const ENTRIES: &str = "PTX ISA, 11.2 specifying kernel entry points and functions";
 
 pub(super) const OPEN_PARAMETER: &str = "an array without a size as a parameter";
 const ADDRESS: &str = "an address as an initial value";

@@ -83,6 +83,9 @@ const ENDED_AFTER: Version = Version(8, 8);
 /// What a `.target` may say beside an architecture.
 static TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
+/// The first version with `debug` in `.target`.
+const DEBUG_VERSION: Version = Version(3, 0);
+
 /// The first target with f64 in hardware: from it on, `map_f64_to_f32` is an error.
 const F64_TARGET: u32 = 13;
 
@@ -173,6 +176,15 @@ impl<'m, 'a> Check<'m, 'a> {
         if let Some(other) = modes().find(|word| word.name() != mode) {
             let message = "a second mode of textures: expected one";
             self.report(Finding::error("PTX0012", other.span.place(), message).rule(rule));
+        }
+        let Some(debug) = words.iter().find(|word| word.name() == Some("debug")) else { return };
+        if self.version.is_some_and(|version| version < DEBUG_VERSION) {
+            self.needs_version(debug.span, "`debug` in `.target`", DEBUG_VERSION, rule);
+        }
+        if !module.items.iter().any(|item| matches!(item, Item::Section(_))) {
+            let message = "`debug` in `.target` of a module without debug data: expected a `.section`";
+            let finding = Finding::error("PTX0036", debug.span.place(), message).rule(rule);
+            self.report(finding.help("source lines need no `debug`"));
         }
     }
 

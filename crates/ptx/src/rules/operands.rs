@@ -6,7 +6,7 @@ use super::{Check, integer_mad};
 use crate::ast::{Component, Instruction, Operand, OperandKind, Unary};
 use crate::integer::operand_types;
 use crate::literal::{Constant, evaluate};
-use crate::types::Type;
+use crate::types::{ScalarKind, Type};
 use roundonce_arith::Format;
 use roundonce_isa::{Effect, Finding, Form};
 
@@ -71,21 +71,59 @@ pub(super) struct Wanted {
     immediate: Immediate,
     /// The form's rule.
     source: &'static str,
-    /// Whether the form has three sources.
-    three: bool,
-    /// Whether its factors are narrower than its result.
-    mixed: bool,
+    sum: Sum,
+}
+
+/// The registers that may have an integer added, which ptxas takes for an address.
+#[derive(Clone, Copy)]
+pub(super) enum Sum {
+    /// None, and no variable.
+    Never,
+    /// Those that may stand there without it.
+    Alone,
+    /// Those of a type's kind, however wide.
+    Of(Type),
+}
+
+impl Sum {
+    fn has(self, register: &str, types: &[&str]) -> bool {
+        let Some(has) = Type::of_register(register).filter(|ty| ty.kind != ScalarKind::Pred) else { return false };
+        let is = match self {
+            Sum::Never => return false,
+            Sum::Alone => return types.contains(&register),
+            Sum::Of(ty) => ty,
+        };
+        let is_packed = |ty: Type| ty.components > 1;
+        match is.kind {
+            ScalarKind::Pred => false,
+            ScalarKind::Bits => true,
+            ScalarKind::Float(Format::BF16) => has.is_untyped() && has.bits == is.bits,
+            _ if has.is_untyped() => true,
+            _ if is_packed(is) => is_packed(has),
+            ScalarKind::Unsigned | ScalarKind::Signed => has.is_integer() || is_packed(has),
+            ScalarKind::Float(_) => has.format().is_some() && !is_packed(has),
+        }
+    }
 }
 
 impl Wanted {
-    /// Of a form that takes no sums with registers.
     pub(super) const fn plain(
         name: &'static str,
         types: &'static [&'static str],
         immediate: Immediate,
         source: &'static str,
     ) -> Wanted {
-        Wanted { name, types, immediate, source, three: false, mixed: false }
+        Wanted { name, types, immediate, source, sum: Sum::Alone }
+    }
+
+    /// The same, with what may be in a sum.
+    pub(super) fn with_sum(self, sum: Sum) -> Wanted {
+        Wanted { sum, ..self }
+    }
+
+    /// Whether a register of a type may stand there.
+    pub(super) fn takes(&self, register: &str) -> bool {
+        self.types.contains(&register)
     }
 
     fn of(form: &'static Form, index: usize, name: &'static str) -> Wanted {
@@ -104,12 +142,9 @@ impl Wanted {
             (Format::BF16, 1) => (&[".b16"], Immediate::None),
             _ => (&[".b32"], Immediate::None),
         };
-        let mixed = form.slots().any(|slot| {
-            slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::FirstFactor(_)))
-        });
-        let three = form.recipe.operation.op.arity() == 3;
         let immediate = if index == 0 { Immediate::None } else { immediate };
-        Wanted { name, types, immediate, source: form.source, three, mixed }
+        let ty = Type { kind: ScalarKind::Float(format), bits: format.width() * components, components };
+        Wanted { name, types, immediate, source: form.source, sum: Sum::Of(ty) }
     }
 
     fn registers(&self) -> String {
@@ -195,7 +230,9 @@ impl<'a> Check<'_, 'a> {
             let types = types(of[index].bits, matches!(index, 1 | 2));
             let immediate = if index == 0 { Immediate::None } else { Immediate::Integer };
             let name = ["d", "a", "b", "c"][index];
-            let wanted = Wanted::plain(name, types, immediate, source);
+            let of_kind = Sum::Of(Type { kind: ScalarKind::Unsigned, bits: of[index].bits, components: 1 });
+            let sum = if is_dot_product && index == 3 { Sum::Alone } else { of_kind };
+            let wanted = Wanted::plain(name, types, immediate, source).with_sum(sum);
             if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
         }
     }
@@ -286,8 +323,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// `f3+1`, a register and an integer. The three-operand forms take it for an address: of the register's type they
-    /// then ask only that it is no integer (and, where the operand has raw bits, no float).
+    /// `f3+1`, a register or a variable and an integer.
     fn sum(&mut self, operand: &Operand<'a>, register: &Operand<'a>, offset: &Operand<'a>, wanted: &Wanted) {
         match evaluate(self.module, offset) {
             Ok(Constant::Signed(_) | Constant::Unsigned(_)) => {}
@@ -299,9 +335,8 @@ impl<'a> Check<'_, 'a> {
         }
         let entity = register.name().and_then(|name| self.scopes.find(name));
         match entity {
-            Some(Entity::Register { ty, lanes: 1 }) if wanted.three => {
-                let floats = wanted.types.iter().any(|ty| ty.starts_with(".f")) || wanted.mixed;
-                if !(ty.starts_with(".b") || ty.starts_with(".f") && floats) {
+            Some(Entity::Register { ty, lanes: 1 }) => {
+                if !wanted.sum.has(ty, wanted.types) {
                     let help = "nothing is added to a register inside an operand";
                     return self.refuse("PTX0030", operand, wanted, "a sum with a register", help);
                 }
@@ -314,6 +349,9 @@ impl<'a> Check<'_, 'a> {
                     .rule(wanted.source)
                     .help("drop the sum"),
                 );
+            }
+            Some(Entity::Variable(..)) if matches!(wanted.sum, Sum::Never) => {
+                self.refuse("PTX0030", operand, wanted, "a sum with an address", "move it into a register first");
             }
             // Its address, a number: not as the manual has it, but the assembler takes it.
             Some(Entity::Variable(..)) if wanted.immediate.is_integer() && wanted.types != [".pred"] => {}

@@ -2,7 +2,7 @@
 
 use super::addresses::name_in_sum;
 use super::names::{self, is_special};
-use super::operands::{Immediate, Wanted};
+use super::operands::{Immediate, Sum, Wanted};
 use super::scope::Entity;
 use super::signature::BySignature;
 use super::{Check, INSTRUCTIONS};
@@ -68,7 +68,7 @@ pub(super) fn vector_without_component(name: &str) -> (String, String) {
 impl<'a> Check<'_, 'a> {
     /// The operands of an instruction whose modifiers and number of operands are a signature's.
     pub(super) fn by_places(&mut self, instruction: &Instruction<'a>, spelled: &BySignature<'a>) {
-        let BySignature { row, types, written } = spelled;
+        let BySignature { row, types, written, takes_sums } = spelled;
         let count = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
         let space = written.iter().find_map(|word| space_name(word));
         let mut sources = SOURCES.into_iter();
@@ -78,13 +78,19 @@ impl<'a> Check<'_, 'a> {
                 Typed::Written(index) => types.get(index).copied().unwrap_or_default(),
                 Typed::Widened if written.contains(&".wide") => types.first().copied().map_or("", widened),
                 Typed::Widened => types.first().copied().unwrap_or_default(),
+                Typed::Bits => types.first().and_then(|ty| Type::of(ty)).map_or("", |ty| untyped(ty.bits)),
                 Typed::Fixed(ty) => ty,
             };
             let ty = if place.kind == PlaceKind::Policy { ".u64" } else { ty };
             let is_result = place.kind == PlaceKind::Result;
             let name = if is_result { "d" } else { sources.next().unwrap_or("g") };
             let immediate = if is_result { Immediate::None } else { constants(ty) };
-            let wanted = Wanted::plain(name, holders(ty, place.relaxed), immediate, INSTRUCTIONS);
+            let sum = match (place.ty, Type::of(ty)) {
+                _ if !takes_sums || place.selects => Sum::Never,
+                (Typed::Written(_) | Typed::Widened, Some(ty)) => Sum::Of(ty),
+                _ => Sum::Alone,
+            };
+            let wanted = Wanted::plain(name, holders(ty, place.relaxed), immediate, INSTRUCTIONS).with_sum(sum);
             let count = count.filter(|_| place.vector);
             // Braces around one value are as good as none where there may be several: `ld.b32 {%r1}, [%rd1]`.
             let operand = match operand.kind {
@@ -120,6 +126,10 @@ impl<'a> Check<'_, 'a> {
                 }
                 PlaceKind::Alignment => self.alignment_place(operand, name),
                 PlaceKind::Label => self.label_place(operand, &wanted),
+                PlaceKind::Image => {
+                    let wanted = Wanted::plain(name, holders(".b32", false), Immediate::None, INSTRUCTIONS);
+                    self.image_place(instruction, operand, written, &wanted);
+                }
                 PlaceKind::Any => self.declared_in(operand),
             }
         }
@@ -168,7 +178,9 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Discard if place.discards && !place.second.1 => {}
             OperandKind::Pair(items) if place.second.0 => {
                 let [first, second] = module.operands(items) else { return };
-                if !(place.discards && first.kind == OperandKind::Discard) {
+                if count.is_some() {
+                    self.parts(first, place, wanted, ty, count, true);
+                } else if !(place.discards && first.kind == OperandKind::Discard) {
                     self.destination(first, wanted);
                 }
                 if second.kind != OperandKind::Discard {
@@ -275,8 +287,19 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) => {
                 let lanes = match self.scopes.find(name) {
                     Some(Entity::Register { lanes, .. }) => usize::from(lanes),
-                    None => {
+                    None if is_special(name) => {
                         self.special(name, operand.span);
+                        let holds = |ty: Type| ty.is_integer() && names::special_widths(name).contains(&ty.bits);
+                        if !place.special || !Type::of(ty).is_some_and(holds) {
+                            let found = format!("the special register `{name}`");
+                            return self.refuse(
+                                "PTX0030",
+                                operand,
+                                wanted,
+                                &found,
+                                "`mov.v4` reads 16 or 32 bits of each",
+                            );
+                        }
                         names::special_lanes(name)
                     }
                     _ => 1,
@@ -313,8 +336,8 @@ impl<'a> Check<'_, 'a> {
         if self.is_mixed(items) {
             return self.refuse("PTX0027", operand, &wanted, MIXED.0, MIXED.1);
         }
-        // A part is a value of its own: neither parts nor an address.
-        let value = Place { packs: false, symbols: false, ..*place };
+        // A part is a value of its own: neither parts nor an address, and maybe a special register of its width.
+        let value = Place { packs: false, symbols: false, relaxed: false, special: true, ..*place };
         for item in items {
             match (is_result, item.kind) {
                 _ if part_bits <= 32 && self.is_predicate_among_bits(item, items) => {
@@ -327,19 +350,34 @@ impl<'a> Check<'_, 'a> {
                 (_, OperandKind::Name(name)) if self.scopes.find(name) == Some(Entity::Function) => {
                     self.refuse("PTX0030", item, &wanted, &format!("the function `{name}` in braces"), "");
                 }
+                (false, OperandKind::Name(name))
+                    if place.packs && self.variable_as(name).is_some_and(|ty| wanted.takes(ty)) =>
+                {
+                    let message =
+                        "a variable in braces: expected a register of its address; the assembler says nothing";
+                    self.report(Finding::note("PTX0030", item.span.place(), message).rule(INSTRUCTIONS));
+                }
                 (true, OperandKind::Discard) => {}
                 (true, _) => self.destination(item, &wanted),
-                (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
-                (false, _) => self.source(item, &wanted),
+                (false, _) => self.source_place(item, (&value, None), &wanted, part, None),
             }
+        }
+    }
+
+    /// The type of a variable that is one number: in braces ptxas takes it for a register of that type.
+    fn variable_as(&self, name: &str) -> Option<&'a str> {
+        match self.scopes.find(name) {
+            Some(Entity::Variable(_, _, layout)) => layout.number(),
+            _ => None,
         }
     }
 
     /// Whether an item is a predicate beside a `.b32` register.
     fn is_predicate_among_bits(&self, item: &Operand<'a>, items: &[Operand<'a>]) -> bool {
-        let is = |item: &Operand<'a>, ty: &str| {
-            let entity = item.name().and_then(|name| self.scopes.find(name));
-            matches!(entity, Some(Entity::Register { ty: is, lanes: 1 }) if is == ty)
+        let is = |item: &Operand<'a>, ty: &str| match item.name().map(|name| (name, self.scopes.find(name))) {
+            Some((_, Some(Entity::Register { ty: is, lanes: 1 }))) => is == ty,
+            Some((name, None)) => ty == ".pred" && is_special(name) && names::special_widths(name) == [1],
+            _ => false,
         };
         is(item, ".pred") && items.iter().any(|item| is(item, ".b32"))
     }
@@ -350,7 +388,7 @@ impl<'a> Check<'_, 'a> {
         let types = || {
             items.iter().filter_map(Operand::name).filter_map(|name| match self.scopes.find(name) {
                 Some(Entity::Register { ty, lanes: 1 }) => Type::of_register(ty),
-                _ => None,
+                _ => self.variable_as(name).and_then(Type::of_register),
             })
         };
         // A predicate is refused for what it is.

@@ -1,5 +1,6 @@
 //! What a name means where it stands.
 
+use super::declarations::OPAQUE;
 use crate::ast::{Module, OperandKind, Space, Variable};
 use crate::literal::{Constant, evaluate};
 use crate::scopes::{Found, Map, Scopes};
@@ -66,6 +67,16 @@ impl<'a> Layout<'a> {
         let ty = Type::of_register(self.ty)?;
         let vector = Type { kind: ScalarKind::Bits, bits: ty.bits * u32::from(self.lanes), components: 1 };
         Some(if self.lanes > 1 { vector } else { ty })
+    }
+
+    /// The type of what is one number.
+    pub(super) fn number(&self) -> Option<&'a str> {
+        (self.lanes == 1 && self.elements.is_none()).then_some(self.ty)
+    }
+
+    /// Whether it is a texture, a sampler or a surface.
+    pub(super) fn is_image(&self) -> bool {
+        self.number().is_some_and(|ty| OPAQUE.contains(&ty))
     }
 
     /// In bytes: of the type, or more where `.align` says so.
@@ -136,7 +147,10 @@ impl<'a> Names<'a> {
     /// Declares a name in the innermost scope and says whether it was already declared there.
     pub(super) fn declare(&mut self, name: &'a str, entity: Entity<'a>) -> bool {
         let again = self.scopes.find_here(name).is_some();
-        self.scopes.declare(name, entity);
+        match entity {
+            Entity::Label => self.scopes.declare_label(name, entity),
+            _ => self.scopes.declare(name, entity),
+        }
         if let (Entity::Register { .. } | Entity::Variable(..), Some((prefix, number))) = (entity, numbered(name))
             && let Some(numbers) = self.numbered.last_mut()
         {

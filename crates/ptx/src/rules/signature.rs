@@ -19,6 +19,8 @@ pub(super) struct BySignature<'a> {
     pub(super) types: Vec<&'a str>,
     /// All modifiers, as [`plain`] has them.
     pub(super) written: Vec<&'a str>,
+    /// Whether its operands may be sums.
+    pub(super) takes_sums: bool,
 }
 
 /// How many spellings a message lists.
@@ -107,8 +109,8 @@ impl<'a> Check<'_, 'a> {
             self.report(Finding::error("PTX0024", place, message).rule(source));
         }
         self.wide_vector(instruction, types, &written);
-        let (row, types) = (*row, types.to_vec());
-        Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written })))
+        let (row, types, takes_sums) = (*row, types.to_vec(), signatures::takes_sums(opcode, &written));
+        Outcome::Operands(Spelled::Signature(Rc::new(BySignature { row, types, written, takes_sums })))
     }
 
     /// Since when there is the form of an instruction that no row is about. Of what it lacks the most is reported.

@@ -129,6 +129,12 @@ pub(super) static EXCLUSIVE: &[(&str, &str, &str)] = &[
     ("st", "evict1", "st-cop"),
 ];
 
+/// What ptxas writes out as several instructions, in which no operand is a sum: opcodes, and alternatives that are written.
+#[rustfmt::skip] // A table.
+pub(super) static WRITTEN_OUT: &[(&str, &str)] = &[
+    ("div rem", ".u64|.s64"), ("div", ".rz|.rm|.rp"), ("rcp sqrt", ".rz|.rm|.rp .f64"), ("clmad", ""),
+];
+
 /// Words that make another instruction of an opcode, which has no rows here.
 #[rustfmt::skip] // A table.
 pub(super) static ELSEWHERE: &[(&str, &str)] = &[
@@ -307,7 +313,7 @@ pub(super) static ROWS: &[Row] = &[
     // Moves and conversions.
     row("mov", ".pred", "=0 0%", ANY),
     row("mov", ".f32|.f64", "=0 0", ANY),
-    row("mov", ".v2|.v4 bits|int|.f32|.f64", "=0< 0<", ANY),
+    row("mov", ".v2|.v4 bits|int|.f32|.f64", "=0< 0<%", ANY),
     row("mov", "bits|int", "=0& 0%&@", ANY),
     row("mov", ".b128", "=0& 0&@", since(8, 3, 70)),
     row("cvt", "cvt-int cvt-int", "=0~ 1~%", ANY),
