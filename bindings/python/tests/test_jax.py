@@ -162,6 +162,19 @@ def test_statements_compute_what_jax_does():
     assert sentence(report) == "rounds every operation as written, to nearest even"
 
 
+def test_integers_that_jax_rounds_to():
+    ties = jnp.asarray(np.float32([0.5, 1.5, 2.5, -0.5, -2.5, 3.25, 1e9]))
+    for function, want in [
+        (lambda x: jnp.round(x) + jnp.fmod(x, 2.0), "rint("),
+        (lambda x: jax.lax.round(x) + jax.lax.rem(x, 2.0), "round("),
+    ]:
+        report = roundonce.why(function, ties)
+        assert want in report.trace.text()
+        ((answer),) = report.answers.values()
+        assert answer.data["seen"][0]["unexplained"] == 0
+        assert sentence(report) == "rounds every operation as written, to nearest even"
+
+
 def test_a_constant_divisor_is_a_reciprocal():
     """XLA multiplies by the reciprocal of a constant, even op by op."""
     report = roundonce.why(lambda x: x / 7, jnp.asarray(A))

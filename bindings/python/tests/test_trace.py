@@ -204,6 +204,25 @@ def test_what_numpy_rounds_once_is_explained_as_written():
         assert seen["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
 
 
+def test_integers_that_numpy_rounds_to():
+    """Of two as near NumPy takes the even one, as `rint` does; `round` of C takes the other."""
+
+    def quantized(x, step):
+        return np.clip(np.round(x / step), -128, 127) * step + np.fmod(x, step)
+
+    ties = np.float32([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.25, 1e9])
+    for x in (ties, ties.astype(np.float64)):
+        report = roundonce.why(quantized, x, x.dtype.type(1))
+        assert "rint(t1)" in report.trace.text() and "fmod(x, step)" in report.trace.text()
+        (seen,) = report.answers[report.trace.results[0].name].data["seen"]
+        assert seen["unexplained"] == 0
+        assert seen["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
+    half = roundonce.why("round(x)", x=np.float32(2.5), saw=[np.float32(3), np.float32(2)])
+    assert [seen["outcome"] for seen in half.data["seen"]] == ["one", "none"]
+    with pytest.raises(_trace.Untraceable, match="decimals"):
+        roundonce.why(lambda x: np.round(x, 2), ties)
+
+
 def test_shapes_broadcast():
     column, row = normal(np.float32, (20, 1)), normal(np.float32, 30)
     report = roundonce.why(lambda a, b: a * b + 1, column, row)

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
+use roundonce_arith::{FiniteNumber, Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
 use roundonce_deviate::Stages;
-use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, sign};
+use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, remainder, sign};
 
 use crate::search::place;
 
@@ -35,6 +35,12 @@ pub enum Call {
     Ceil,
     /// The integer next to it toward zero.
     Trunc,
+    /// The nearest integer, of two as near the even one, as C's `rint`.
+    Rint,
+    /// The nearest integer, of two as near the one further from zero, as C's `round`.
+    RoundAway,
+    /// The remainder of a quotient that is cut to an integer, exact, as C's `fmod`.
+    Fmod,
     /// The sign flipped, where no operation takes it.
     Negate,
     /// Rounded to the operation's type.
@@ -143,6 +149,13 @@ static NAMES: &[(&str, Call)] = &[
     ("floor", Call::Floor),
     ("ceil", Call::Ceil),
     ("trunc", Call::Trunc),
+    ("rint", Call::Rint),
+    ("nearbyint", Call::Rint),
+    ("roundeven", Call::Rint),
+    ("roundEven", Call::Rint),
+    ("round_ties_even", Call::Rint),
+    ("round", Call::RoundAway),
+    ("fmod", Call::Fmod),
 ];
 
 impl Call {
@@ -176,6 +189,7 @@ impl Call {
             | Call::MinNan
             | Call::MaxNan
             | Call::CopySign
+            | Call::Fmod
             | Call::Compare(_) => 2,
             _ => 1,
         }
@@ -184,7 +198,7 @@ impl Call {
     /// Whether its results are whole numbers: the ones beside them are never given.
     pub(crate) const fn gives_whole(self) -> bool {
         match self {
-            Call::Floor | Call::Ceil | Call::Trunc | Call::Compare(_) => true,
+            Call::Floor | Call::Ceil | Call::Trunc | Call::Rint | Call::RoundAway | Call::Compare(_) => true,
             Call::Function(_)
             | Call::Min
             | Call::Max
@@ -192,6 +206,7 @@ impl Call {
             | Call::MaxNan
             | Call::Abs
             | Call::CopySign
+            | Call::Fmod
             | Call::Negate
             | Call::Round => false,
         }
@@ -243,6 +258,9 @@ impl Call {
             Call::Floor => exact(whole(profile, format, Rounding::Down, clean(a))),
             Call::Ceil => exact(whole(profile, format, Rounding::Up, clean(a))),
             Call::Trunc => exact(whole(profile, format, Rounding::TowardZero, clean(a))),
+            Call::Rint => exact(whole(profile, format, Rounding::NearestEven, clean(a))),
+            Call::RoundAway => exact(whole_away(profile, format, clean(a))),
+            Call::Fmod => exact(clean(remainder(profile, format, clean(a), clean(b)))),
         }
     }
 }
@@ -299,5 +317,17 @@ fn whole(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> u6
         Unpacked::Nan { .. } => profile.nan_result(format, Some(bits)),
         Unpacked::Finite(x) if x.quantum < 0 => integral(x, rounding).round(format, rounding).bits,
         _ => bits,
+    }
+}
+
+/// The nearest integer, of two as near the one further from zero.
+fn whole_away(profile: &Profile, format: Format, bits: u64) -> u64 {
+    match unpack(format, bits) {
+        // A half more in magnitude, cut. What is smaller than these is far below a half.
+        Unpacked::Finite(x) if (-62..0).contains(&x.quantum) => {
+            let significand = x.significand + (1 << (-x.quantum - 1));
+            integral(FiniteNumber { significand, ..x }, Rounding::TowardZero).round(format, Rounding::TowardZero).bits
+        }
+        _ => whole(profile, format, Rounding::TowardZero, bits),
     }
 }

@@ -13,7 +13,7 @@ use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, type_of};
+use crate::vocabulary::{Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
@@ -418,7 +418,7 @@ impl<'a> Parser<'a> {
         if let Some(format) = operand_type(name, self.language) {
             operands = operands.into_iter().map(|operand| converted(operand, format)).collect();
         }
-        let whole = if is_integer_type(name) { Whole::Cast } else { Whole::No };
+        let whole = if to_integer(name).is_some() { Whole::Cast } else { Whole::No };
         let expr = match meaning {
             Meaning::Call(Call::Function(Function::Pow))
                 if matches!(self.language, Some(Language::Torch | Language::Jax)) =>
@@ -437,6 +437,10 @@ impl<'a> Parser<'a> {
                 let built = built.build(&operands);
                 self.count(built.operations())?;
                 built
+            }
+            Meaning::Call(Call::RoundAway) if self.language == Some(Language::Glsl) => {
+                let message = "GLSL leaves open which of two integers as near `round` gives: expected `roundEven`";
+                return Err(ExprError { at, message: message.to_owned() });
             }
             Meaning::Call(call) => Expr::Call(call, operands),
             Meaning::Cast(format) => Expr::Round(Some(format), Box::new(operands.swap_remove(0))),

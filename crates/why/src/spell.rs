@@ -516,6 +516,9 @@ fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
         Call::Floor => exact("floor"),
         Call::Ceil => exact("ceil"),
         Call::Trunc => exact("trunc"),
+        Call::Rint => exact("rint"),
+        Call::RoundAway => exact("round"),
+        Call::Fmod => exact("fmod"),
         Call::Negate => Some("-".to_owned()),
         Call::Function(_) | Call::MinNan | Call::MaxNan | Call::Round | Call::Compare(_) => None,
     }

@@ -26,6 +26,26 @@ pub(crate) fn is_integer_type(name: &str) -> bool {
     matches!(last, "int" | "long" | "i32" | "i64" | "int32" | "int64" | "int32_t" | "int64_t" | "Int32" | "Int64")
 }
 
+/// What gives an integer of a number: a type of integers, CUDA's conversions, C's.
+pub(crate) fn to_integer(name: &str) -> Option<Call> {
+    let conversion = || {
+        let of_cuda = name.strip_prefix("__").and_then(|name| {
+            let (types, rounding) = name.rsplit_once('_')?;
+            let (from, to) = types.split_once('2')?;
+            (matches!(from, "float" | "double" | "half" | "bfloat16") && matches!(to, "int" | "ll")).then_some(rounding)
+        });
+        match (of_cuda, name) {
+            (Some("rn"), _) | (None, "lrint" | "lrintf" | "llrint" | "llrintf") => Some(Call::Rint),
+            (Some("rz"), _) => Some(Call::Trunc),
+            (Some("rd"), _) => Some(Call::Floor),
+            (Some("ru"), _) => Some(Call::Ceil),
+            (None, "lround" | "lroundf" | "llround" | "llroundf") => Some(Call::RoundAway),
+            _ => None,
+        }
+    };
+    if is_integer_type(name) { Some(Call::Trunc) } else { conversion() }
+}
+
 /// CUDA's conversions, and the type that they round to.
 static CONVERSIONS: [(&str, Format); 9] = [
     ("__float2half", Format::F16),
@@ -156,15 +176,21 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
     if let Some(format) = type_of(name) {
         return Some(Meaning::Cast(format));
     }
-    if is_integer_type(name) {
-        return Some(Meaning::Call(Call::Trunc));
+    if let Some(call) = to_integer(name) {
+        return Some(Meaning::Call(call));
+    }
+    // JavaScript's ties go up.
+    if name == "Math.round" {
+        return None;
     }
     let gives_nan = gives_nan(name, language);
+    let rounds_to_even = rounds_to_even(name, language);
     let plain = |name: &str| {
         match name {
             "min" if gives_nan => return Some(Meaning::Call(Call::MinNan)),
             "max" if gives_nan => return Some(Meaning::Call(Call::MaxNan)),
             "clamp" if gives_nan => return Some(Meaning::Built(Built::Clip)),
+            "round" if rounds_to_even => return Some(Meaning::Call(Call::Rint)),
             _ => {}
         }
         let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
@@ -193,6 +219,19 @@ fn gives_nan(name: &str, language: Option<Language>) -> bool {
     name.starts_with("torch.") || language == Some(Language::Julia)
 }
 
+/// Whether `round` takes the even one of two integers as near. C's and what follows it take the one further from zero.
+fn rounds_to_even(name: &str, language: Option<Language>) -> bool {
+    let of_library = name.split_once('.').map(|(library, _)| library);
+    let is_even = |language| {
+        matches!(language, Language::Numpy | Language::Torch | Language::Jax | Language::Julia | Language::Wgsl)
+    };
+    match of_library {
+        Some("lax") => false,
+        Some("np" | "numpy" | "jnp" | "torch" | "tf") => true,
+        _ => language.is_some_and(is_even),
+    }
+}
+
 /// A library's `lerp`, where the weight is a literal, with that.
 ///
 /// # Errors
@@ -218,7 +257,7 @@ pub(crate) fn lerp(name: &str, language: Option<Language>, weight: Option<f64>) 
 static DOUBLES: &[&str] = &[
     "fma", "sqrt", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
     "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "cbrt", "hypot", "pow", "fmin", "fmax", "fminimum", "fmaximum",
-    "fminimum_num", "fmaximum_num", "fabs", "copysign", "floor", "ceil", "trunc",
+    "fminimum_num", "fmaximum_num", "fabs", "copysign", "floor", "ceil", "trunc", "rint", "nearbyint", "roundeven", "round", "fmod",
 ];
 
 /// The type that a function's operands are converted to, where its name says it: in C, which has no overloads.

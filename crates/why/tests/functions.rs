@@ -112,6 +112,41 @@ fn kinds(answer: &Answer) -> Vec<String> {
     answer.seen[0].explanations.iter().map(|it| serde_json::to_string(&it.deviations).unwrap()).collect()
 }
 
+/// Functions that give integers, and the remainder, by the standard library.
+#[test]
+fn integers_and_remainders_are_those_of_the_standard_library() {
+    type Computed = (&'static str, fn(f32, f32) -> f32);
+    const COMPUTED: [Computed; 10] = [
+        ("rint(a)", |a, _| a.round_ties_even()),
+        ("np.round(a)", |a, _| a.round_ties_even()),
+        ("torch.round(a)", |a, _| a.round_ties_even()),
+        ("roundf(a)", |a, _| a.round()),
+        ("std::round(a)", |a, _| a.round()),
+        ("__float2int_rn(a)", |a, _| a.round_ties_even()),
+        ("__float2int_rd(a)", |a, _| a.floor()),
+        ("(float)lroundf(a)", |a, _| a.round()),
+        ("fmod(a, b)", |a, b| a % b),
+        ("np.fmod(a, b)", |a, b| a % b),
+    ];
+    let mut bits = SplitMix64(62);
+    for index in 0..400 {
+        let mut number = || f32::from_bits((bits.next_bits() as u32 & 0x8fff_ffff) | 0x3800_0000);
+        let (a, b) = (number(), number());
+        // Ties too.
+        let a = if index % 4 == 0 { (a * 8.0).trunc() / 2.0 } else { a };
+        for (text, compute) in COMPUTED {
+            let expected = compute(a, b);
+            let answer = asked(text, [a, b, 0.0].map(|x| u64::from(x.to_bits())), u64::from(expected.to_bits()));
+            assert!(answer.seen[0].outcome != Outcome::None, "{text} of {a} and {b}: {expected}\n{answer:#?}");
+        }
+    }
+    // The other integer beside a tie is not explained.
+    for (text, saw) in [("round(a)", 2f32), ("rint(a)", 3.0)] {
+        let answer = asked(text, [2.5f32, 0.0, 0.0].map(|x| u64::from(x.to_bits())), u64::from(saw.to_bits()));
+        assert_eq!(answer.seen[0].outcome, Outcome::None, "{text}");
+    }
+}
+
 #[test]
 fn hidden_ways_of_quotients_and_roots_are_found() {
     let mut bits = SplitMix64(61);
@@ -229,6 +264,9 @@ fn lines_of_other_languages_are_read() {
         ("a * b; // twice", "a * b"),
         ("a * b // the product of both", "a * b"),
         ("(float)(int)a * 2", "f32(trunc(a)) * 2"),
+        ("__float2int_rn(a / b)", "rint(a / b)"),
+        ("np.round(a) + roundf(b)", "rint(a) + round(b)"),
+        ("jax.lax.round(jnp.fmod(a, b))", "round(fmod(a, b))"),
         ("a * x[i] + m[2, k]", "a * x[i] + m[2, k]"),
         ("(int)(a * 100)", "trunc(a * 100)"),
         ("a / b >= c - 1", "a / b >= c - 1"),
@@ -241,6 +279,8 @@ fn lines_of_other_languages_are_read() {
         ("a @ b", 2, "found `@`, expected the factors of a matrix product as arrays"),
         ("a $ b", 2, "`$` is not known"),
         ("foo(a)", 0, "`foo` is no function that is known"),
+        ("Math.round(a)", 0, "`Math.round` is no function that is known"),
+        ("lroundf(a) + 1", 11, "arithmetic of integers is not computed"),
         ("exp(a, b)", 0, "`exp` takes 1 operands, found 2"),
         ("a ^ 2", 2, "found `^`"),
         ("t + 1", 0, "`t` has no value"),

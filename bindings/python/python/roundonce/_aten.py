@@ -37,6 +37,7 @@ FORMS: Dict[str, Form] = {
     **_unary(["trunc", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]),
     **_binary({"mul": "{0} * {1}", "atan2": "atan2({0}, {1})", "hypot": "hypot({0}, {1})"}),
     **_binary({"minimum": "minimum({0}, {1})", "fmin": "min({0}, {1})", "copysign": "copysign({0}, {1})"}),
+    "fmod": ("fmod({0}, {1})", ["self", "other"]),
     **_binary({"maximum": "maximum({0}, {1})", "fmax": "max({0}, {1})"}),
     **_binary({"eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}"}),
     **_binary({"gt": "{0} > {1}", "ge": "{0} >= {1}"}),
@@ -104,6 +105,12 @@ def _div(given: Given, _: str) -> Form:
     if given.get("rounding_mode"):
         raise Unknown(f"with rounding_mode={given['rounding_mode']!r}")
     return "{0} / {1}", ["self", "other"]
+
+
+def _round(given: Given, _: str) -> Form:
+    if given.get("decimals"):
+        raise Unknown(f"with decimals={given['decimals']}")
+    return "rint({0})", ["self"]
 
 
 def _reciprocal(_: Given, format: str) -> Form:
@@ -191,6 +198,7 @@ CHOSEN: Dict[str, Callable[[Given, str], Form]] = {
     "rsub": _rsub,
     "div": _div,
     "reciprocal": _reciprocal,
+    "round": _round,
     "pow": _pow,
     "clamp": _clamp,
     "clamp_min": _clamp,

@@ -34,13 +34,13 @@ _COMPARISONS = {
 }
 _ONE = {
     **{name: name for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt")},
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc")},
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint")},
     **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "absolute": "abs",
     "fabs": "abs",
 }
 _TWO = {
-    **{name: name for name in ("hypot", "copysign")},
+    **{name: name for name in ("hypot", "copysign", "fmod")},
     **{"arctan2": "atan2", "power": "pow", "float_power": "pow"},
     **{"minimum": "minimum", "fmin": "min", "maximum": "maximum", "fmax": "max"},
 }
@@ -52,7 +52,7 @@ UFUNCS: Dict[str, str] = {
 }
 """NumPy's functions and their form in the language. `positive` and `reciprocal` are beside them."""
 
-_KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "sum", "mean", "dot"])
+_KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "round", "sum", "mean", "dot"])
 
 _SEARCHED = 1000
 """How far NumPy looks for an element that two arrays share, before it takes them to share one."""
@@ -265,6 +265,11 @@ class StandIn(NDArrayOperatorsMixin):
         above = given if low is None else np.maximum(given, low)
         return above if high is None else np.minimum(above, high)  # type: ignore[return-value]
 
+    def round(self, decimals: int = 0, out: Any = None) -> "StandIn":
+        if decimals or out is not None:
+            raise Untraceable("np.round", "with decimals or out: expected one array", caller())
+        return np.rint(self)  # type: ignore[return-value]
+
     def astype(self, dtype: Any, **_: Any) -> "StandIn":
         value = self.node.value.astype(dtype)
         spelled = f"astype({value.dtype.name})"
@@ -360,6 +365,8 @@ _FUNCTIONS: Dict[Callable, Callable] = {
     np.mean: _method("mean"),
     np.dot: lambda array, other: array.dot(other) if isinstance(array, StandIn) else array @ other,
     np.clip: _method("clip"),
+    np.round: _method("round"),
+    np.around: _method("round"),
     np.reshape: _method("reshape"),
     np.transpose: _method("transpose"),
     np.ravel: _method("ravel"),

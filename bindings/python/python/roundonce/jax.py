@@ -26,7 +26,7 @@ __all__ = ["Comparison", "compare"]
 _FORMS: Dict[str, str] = {
     **{"add": "{0} + {1}", "add_any": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}"},
     **{"neg": "-{0}", "square": "{0} * {0}", "max": "maximum({0}, {1})", "min": "minimum({0}, {1})"},
-    **{"pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})", "clamp": "minimum(maximum({1}, {0}), {2})"},
+    **{"pow": "pow({0}, {1})", "atan2": "atan2({0}, {1})", "clamp": "minimum(maximum({1}, {0}), {2})", "rem": "fmod({0}, {1})"},
     **{"lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}", "eq": "{0} == {1}", "ne": "{0} != {1}"},
     **{name: f"{name}({{0}})" for name in ("abs", "sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p")},
     **{name: f"{name}({{0}})" for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")},
@@ -64,7 +64,7 @@ _REFUSED = {
 }
 """What is refused with a reason of its own."""
 
-_KNOWN = sorted([*_FORMS, *_CALLS, "integer_pow", "logistic", "reduce_sum", "dot_general", "convert_element_type"])
+_KNOWN = sorted([*_FORMS, *_CALLS, "integer_pow", "logistic", "round", "reduce_sum", "dot_general", "convert_element_type"])
 
 _MOST = 100
 """Operations for which `compare` compiles what leads to each."""
@@ -375,7 +375,10 @@ class _Tracer:
         if name == "integer_pow":
             self.nodes[output] = self.power(step)
             return
-        if name == "logistic":
+        if name == "round":
+            is_even = step.params["rounding_method"] == jax.lax.RoundingMethod.TO_NEAREST_EVEN
+            template = "rint({0})" if is_even else "round({0})"
+        elif name == "logistic":
             one = literal(1, self.nodes[step.inputs[0]].format)
             template = f"{one} / ({one} + exp(-{{0}}))"
         elif name == "reduce_sum":
