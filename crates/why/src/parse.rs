@@ -13,7 +13,9 @@ use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of};
+use crate::vocabulary::{
+    Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of,
+};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;

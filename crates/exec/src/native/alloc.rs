@@ -95,6 +95,33 @@ fn joined(mut intervals: Intervals, nodes: &[(u32, u32)]) -> Intervals {
     intervals
 }
 
+/// The intervals of a register while they are found.
+#[derive(Clone, Default)]
+struct Found {
+    intervals: Intervals,
+    /// Of all that were added; where these overlap, more than once.
+    length: u32,
+}
+
+impl Found {
+    fn add(&mut self, (start, end): (u32, u32)) {
+        self.length += end - start;
+        self.intervals.push((start, end));
+    }
+
+    /// Adds one from the start of a node, to the last one where it goes on: what lives through many nodes is one interval, not
+    /// as many as these.
+    fn add_from_start(&mut self, (start, end): (u32, u32)) {
+        match self.intervals.last_mut() {
+            Some(last) if last.0 <= start && start <= last.1 + 1 => {
+                self.length += end - start;
+                last.1 = last.1.max(end);
+            }
+            _ => self.add((start, end)),
+        }
+    }
+}
+
 /// More slots than these are not worth their memory: the interpreter is as fast.
 const MAX_SLOTS: usize = 2048;
 
@@ -262,7 +289,7 @@ fn live_ranges(
     addresses: &IndexedAddresses,
 ) -> Vec<LiveRange> {
     let count = code.kernel.registers.len();
-    let mut ranges: Vec<Intervals> = vec![Vec::new(); count];
+    let mut ranges = vec![Found::default(); count];
     let (mut weights, mut writes) = (vec![0u64; count], vec![0u64; count]);
     let mut hints: Vec<Vec<Reg>> = vec![Vec::new(); count];
     let depths = region.loop_depths();
@@ -296,7 +323,7 @@ fn live_ranges(
                 if inst.guard.is_some() {
                     until.at(reg, to);
                 } else {
-                    ranges[reg.0 as usize].push((at + 1, to));
+                    ranges[reg.0 as usize].add((at + 1, to));
                 }
             }
             // A result is written while operands are still read if they are allocated differently, if there are several
@@ -327,7 +354,7 @@ fn live_ranges(
         }
         for reg in until.known.drain(..) {
             if let Some(until) = until.last[reg].take() {
-                ranges[reg].push((base, until));
+                ranges[reg].add_from_start((base, until));
             }
         }
         spans.push((base, end));
@@ -337,25 +364,26 @@ fn live_ranges(
     for (node, &span) in spans.iter().enumerate() {
         for reg in members(inactive.live(node)) {
             let range = &mut ranges[reg.0 as usize];
-            if !range.is_empty() {
-                range.push(span);
+            if !range.intervals.is_empty() {
+                range.add_from_start(span);
             }
         }
     }
     let is_constant = |reg: usize| matches!(shapes.shape(Operand::Reg(Reg(reg as u32))), VectorShape::Constant(_));
-    let allocated: Vec<usize> = (0..count).filter(|&reg| !ranges[reg].is_empty() && !is_constant(reg)).collect();
+    let allocated: Vec<usize> =
+        (0..count).filter(|&reg| !ranges[reg].intervals.is_empty() && !is_constant(reg)).collect();
     allocated
         .into_iter()
         .map(|index| {
             let reg = Reg(index as u32);
             let vectors = vector_count(shapes, code.kernel.width(reg), reg);
-            let length: u32 = ranges[index].iter().map(|(start, end)| end - start).sum();
+            let Found { intervals, length } = std::mem::take(&mut ranges[index]);
             LiveRange {
                 reg,
                 // A store of a vector takes as long as several loads.
                 uses: weights[index] + 3 * writes[index],
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
-                intervals: joined(std::mem::take(&mut ranges[index]), &spans),
+                intervals: joined(intervals, &spans),
                 vectors,
                 is_general: shapes.is_general(reg),
                 hints: std::mem::take(&mut hints[index]),
