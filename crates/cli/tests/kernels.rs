@@ -114,6 +114,68 @@ fn an_engine_that_the_processor_lacks_is_named() {
     }
 }
 
+/// As compilers write it without optimisation: each argument and each variable has its place in local memory.
+const UNOPTIMISED: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry saxpy(.param .u64 px, .param .u64 py, .param .f32 pa, .param .u32 pn)
+{
+    .local .align 8 .b8 depot[40];
+    .reg .b64 %SP, %SPL, %rd<10>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<5>;
+    .reg .pred %p;
+    mov.u64 %SPL, depot;
+    cvta.local.u64 %SP, %SPL;
+    ld.param.u64 %rd1, [px];
+    ld.param.u64 %rd2, [py];
+    ld.param.f32 %f1, [pa];
+    ld.param.u32 %r1, [pn];
+    st.u64 [%SP+0], %rd1;
+    add.u64 %rd3, %SPL, 8;
+    st.local.u64 [%rd3], %rd2;
+    st.f32 [%SP+16], %f1;
+    st.u32 [%SP+20], %r1;
+    mov.u32 %r2, %tid.x;
+    st.u32 [%SP+24], %r2;
+    // float *at = x, kept once more.
+    ld.u64 %rd4, [%SP];
+    st.u64 [%SP+32], %rd4;
+    ld.u32 %r2, [%SP+24];
+    ld.u32 %r3, [%SP+20];
+    setp.ge.u32 %p, %r2, %r3;
+    @%p bra END;
+    ld.u64 %rd5, [%SP+32];
+    mul.wide.u32 %rd6, %r2, 4;
+    add.s64 %rd7, %rd5, %rd6;
+    ld.f32 %f2, [%rd7];
+    ld.local.u64 %rd8, [%SPL+8];
+    add.s64 %rd9, %rd8, %rd6;
+    ld.f32 %f3, [%rd9];
+    ld.f32 %f4, [%SP+16];
+    fma.rn.f32 %f3, %f4, %f2, %f3;
+    st.f32 [%rd9], %f3;
+END:
+    ret;
+}
+";
+
+/// Arguments that are kept in local memory before they are used as addresses are buffers, where no value is given for them.
+#[test]
+fn addresses_that_are_kept_in_local_memory_are_buffers() {
+    let folder = tempfile::tempdir().unwrap();
+    // More threads than a count of zero has work for.
+    let text = UNOPTIMISED.replace("setp.ge.u32 %p, %r2, %r3;", "setp.ge.u32 %p, %r3, 1;");
+    std::fs::write(folder.path().join("k.ptx"), text).unwrap();
+    for words in [&["run", "k.ptx", "--smoke"][..], &["translate", "k.ptx", "--to", "spirv", "--verify"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+        let output = command.current_dir(&folder).args(words).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
+    }
+}
+
 /// A cubin says whose it is.
 #[test]
 fn another_target_than_the_cubins_is_refused() {

@@ -319,8 +319,102 @@ fn addresses(kernel: &Kernel) -> impl Iterator<Item = Reg> {
     })
 }
 
-/// Of each register the first 64 parameters, as bits, that it may be a sum of.
+/// Where memory is by the text: what an address register holds beside a number that is added to it.
+type Slot = (Operand, i64);
+
+/// Addresses that code without optimisation makes of one register: each is that and a number.
+struct Slots {
+    /// Of registers that one instruction writes, a move or a sum with a number, what that is.
+    made: Vec<Option<Slot>>,
+}
+
+impl Slots {
+    /// More sums than these in a row are no compiler's.
+    const MAX_SUMS: usize = 8;
+
+    fn of(kernel: &Kernel) -> Slots {
+        let mut made = vec![None; kernel.registers.len()];
+        let mut writes = vec![0u32; made.len()];
+        for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+            instruction.op.registers(|role, reg| writes[reg.0 as usize] += u32::from(role == Role::Def));
+            match instruction.op {
+                Op::Move { d, a } => made[d.0 as usize] = Some((a, 0)),
+                Op::Int {
+                    d,
+                    op: IntOp::Add,
+                    args: [a, Operand::Imm(number), ..] | [Operand::Imm(number), a, ..],
+                    ..
+                } => {
+                    made[d.0 as usize] = Some((a, number as i64));
+                }
+                _ => {}
+            }
+        }
+        made.iter_mut().zip(writes).filter(|(_, writes)| *writes > 1).for_each(|(made, _)| *made = None);
+        Slots { made }
+    }
+
+    fn at(&self, mut address: Operand, mut offset: i64) -> Slot {
+        for _ in 0..Slots::MAX_SUMS {
+            let Operand::Reg(reg) = address else { break };
+            let Some((base, number)) = self.made[reg.0 as usize] else { break };
+            (address, offset) = (base, offset.wrapping_add(number));
+        }
+        (address, offset)
+    }
+
+    /// Of elements side by side.
+    fn each(&self, address: Operand, offset: i64, bytes: u32, count: usize) -> impl Iterator<Item = Slot> {
+        let first = self.at(address, offset);
+        (0..count as i64).map(move |index| (first.0, first.1.wrapping_add(index * i64::from(bytes))))
+    }
+}
+
+/// How often what is kept in memory is followed to where it is loaded and kept again.
+const MAX_KEPT: usize = 8;
+
+/// Of each register the first 64 parameters, as bits, that it may be a sum of, also where such a sum was stored and is
+/// loaded at the same [`Slot`].
 fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
+    let address_bytes = program.address_bits / 8;
+    let slots = Slots::of(kernel);
+    let mut kept: HashMap<Slot, u64> = HashMap::new();
+    let mut from = sums_of_parameters(program, kernel, |_| 0);
+    for _ in 0..MAX_KEPT {
+        let mut grows = false;
+        for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+            let Op::Store { values, space: Space::Local | Space::Generic, bytes, address, offset, .. } =
+                &instruction.op
+            else {
+                continue;
+            };
+            let places = slots.each(*address, *offset, *bytes, values.len());
+            for (slot, value) in places.zip(values).filter(|_| *bytes >= address_bytes) {
+                let Operand::Reg(value) = value else { continue };
+                let bits = from[value.0 as usize];
+                if bits != 0 {
+                    let known = kept.entry(slot).or_default();
+                    grows |= bits & !*known != 0;
+                    *known |= bits;
+                }
+            }
+        }
+        if !grows {
+            break;
+        }
+        from = sums_of_parameters(program, kernel, |op| match op {
+            Op::Load { d, space: Space::Local | Space::Generic, bytes, address, offset, .. } => {
+                let found = slots.each(*address, *offset, *bytes, d.len()).filter_map(|slot| kept.get(&slot));
+                found.fold(0, |all, bits| all | bits)
+            }
+            _ => 0,
+        });
+    }
+    from
+}
+
+/// The same of registers alone, and of loads as `loaded` says.
+fn sums_of_parameters(program: &Program, kernel: &Kernel, loaded: impl Fn(&Op) -> u64) -> Vec<u64> {
     let params = ParamBytes::of(kernel);
     let address_bytes = program.address_bits / 8;
     propagate(
@@ -344,7 +438,7 @@ fn parameters_in_sums(program: &Program, kernel: &Kernel) -> Vec<u64> {
             | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
             Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
             Op::Extract { a, shift: 0, width: Width::B64, .. } if address_bytes == 4 => Written::Operand(*a),
-            _ => Written::Value(0),
+            op => Written::Value(loaded(op)),
         },
     )
 }
