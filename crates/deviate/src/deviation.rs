@@ -112,6 +112,10 @@ pub enum Deviation {
     QuotientByRoot,
     /// Casts from f64 to f16 and bf16 go through f32.
     CastThroughF32,
+    /// `round` gives the even one of two integers as near.
+    HalfToEven,
+    /// `rint` gives the one further from zero of two integers as near.
+    HalfAway,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -322,6 +326,8 @@ impl Deviation {
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
             Deviation::QuotientByRoot => 55,
+            Deviation::HalfToEven => 56,
+            Deviation::HalfAway => 57,
         }
     }
 

@@ -206,6 +206,8 @@ impl EvalModel {
             | Deviation::MultipliedOut
             | Deviation::QuotientByRoot
             | Deviation::CastThroughF32
+            | Deviation::HalfToEven
+            | Deviation::HalfAway
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)

@@ -70,6 +70,8 @@ impl Deviation {
             | Deviation::Log1P
             | Deviation::MultipliedOut
             | Deviation::CastThroughF32
+            | Deviation::HalfToEven
+            | Deviation::HalfAway
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             // Both are another build's.
             Deviation::Split(_)

@@ -115,6 +115,8 @@ impl Deviation {
             Deviation::MultipliedOut => "multiplied-out",
             Deviation::QuotientByRoot => "quotient-by-root",
             Deviation::CastThroughF32 => "cast-through-f32",
+            Deviation::HalfToEven => "half-to-even",
+            Deviation::HalfAway => "half-away",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
             Deviation::NarrowFactors(_) => "narrow-factors",
@@ -201,6 +203,10 @@ impl Deviation {
             Deviation::MultipliedOut => "computes x * (y ± 1) as fma(x, y, ±x), which rounds once",
             Deviation::QuotientByRoot => "computes x * rsqrt(y) as x / sqrt(y)",
             Deviation::CastThroughF32 => "casts f64 to the narrower type through f32, which rounds twice",
+            Deviation::HalfToEven => {
+                "takes the even one of two integers as near, as rint and the round of Python's libraries do"
+            }
+            Deviation::HalfAway => "takes the one further from zero of two integers as near, as round of C does",
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
@@ -267,6 +273,8 @@ impl Deviation {
             Deviation::MultipliedOut => "multiplying out and fusing x * (y ± 1)",
             Deviation::QuotientByRoot => "dividing by a root",
             Deviation::CastThroughF32 => "casting through f32",
+            Deviation::HalfToEven => "rounding halves to even integers",
+            Deviation::HalfAway => "rounding halves away from zero",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

@@ -1,5 +1,5 @@
 //! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
-//! products with a sum that has a 1, multiplied out; casts from f64 through f32.
+//! products with a sum that has a 1, multiplied out; casts from f64 through f32; the integer that a half is rounded to.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::expr::Expr;
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 9] = [
+const RULES: [(Deviation, Rule); 11] = [
     (Deviation::CastThroughF32, cast_through_f32),
     (Deviation::MultipliedOut, multiplied_out),
     (Deviation::ExpM1, expm1),
@@ -24,6 +24,8 @@ const RULES: [(Deviation, Rule); 9] = [
     (Deviation::QuotientByRoot, quotient_by_root),
     (Deviation::ReciprocalByRoot, reciprocal_by_root),
     (Deviation::ReciprocalRoot, reciprocal_root),
+    (Deviation::HalfToEven, half_to_even),
+    (Deviation::HalfAway, half_away),
 ];
 
 fn call(function: Function, operands: Vec<Expr>) -> Expr {
@@ -93,6 +95,18 @@ fn cast_through_f32(expr: &Expr) -> Option<Expr> {
     let Expr::Round(Some(to), inner) = expr else { return None };
     let single = Expr::Round(Some(Format::F32), inner.clone());
     (inner.format() == Format::F64 && to.width() < 32).then(|| Expr::Round(Some(*to), Box::new(single)))
+}
+
+/// `round(x)` as `rint(x)`: one name for both in the languages that people have side by side.
+fn half_to_even(expr: &Expr) -> Option<Expr> {
+    let Expr::Call(Call::RoundAway, operands) = expr else { return None };
+    Some(Expr::Call(Call::Rint, operands.clone()))
+}
+
+/// `rint(x)` as `round(x)`.
+fn half_away(expr: &Expr) -> Option<Expr> {
+    let Expr::Call(Call::Rint, operands) = expr else { return None };
+    Some(Expr::Call(Call::RoundAway, operands.clone()))
 }
 
 /// `exp(x) - 1` as `expm1(x)`.

@@ -1,5 +1,5 @@
 //! What is computed in the place of a product or a function that is written: multiplied out and fused, `expm1`, `log1p`,
-//! factors of a narrower type.
+//! factors of a narrower type, the other integer beside a half.
 
 #[allow(dead_code, reason = "the tests share it")]
 mod rational;
@@ -99,6 +99,25 @@ fn root_ways() -> [(&'static str, &'static str, Way); 3] {
         }),
         ("x/sqrt(y)", "reciprocal-root", |x, y| multiply(x, of_function(Function::ReciprocalSquareRoot, y, 0))),
     ]
+}
+
+/// C's `round` and NumPy's differ where two integers are as near.
+#[test]
+fn the_integer_that_a_half_is_rounded_to() {
+    let quarters: Vec<f32> = (-40..=40i16).map(|quarter| f32::from(quarter) / 4.0).collect();
+    let bits =
+        |of: fn(f32) -> f32| -> Vec<u64> { quarters.iter().map(|&x| u64::from((of(x) * 0.1).to_bits())).collect() };
+    let ways: [(&str, fn(f32) -> f32, &str); 4] = [
+        ("round(x)*0.1f", f32::round_ties_even, r#"[{"kind":"half-to-even"}]"#),
+        ("round(x)*0.1f", f32::round, "[]"),
+        ("np.round(x)*0.1f", f32::round, r#"[{"kind":"half-away"}]"#),
+        ("np.round(x)*0.1f", f32::round_ties_even, "[]"),
+    ];
+    let x: Vec<u64> = quarters.iter().map(|x| u64::from(x.to_bits())).collect();
+    for (text, of, want) in ways {
+        let answer = ask(text, &[("x", f32s(&x))], f32s(&bits(of)));
+        assert_eq!((deviations(&answer).as_str(), answer.seen[0].unexplained), (want, 0), "{text}: {answer:#?}");
+    }
 }
 
 #[test]
