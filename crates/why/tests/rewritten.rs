@@ -101,13 +101,15 @@ fn root_ways() -> [(&'static str, &'static str, Way); 3] {
     ]
 }
 
+type Rounded = fn(f32) -> f32;
+
 /// C's `round` and NumPy's differ where two integers are as near.
 #[test]
 fn the_integer_that_a_half_is_rounded_to() {
     let quarters: Vec<f32> = (-40..=40i16).map(|quarter| f32::from(quarter) / 4.0).collect();
     let bits =
         |of: fn(f32) -> f32| -> Vec<u64> { quarters.iter().map(|&x| u64::from((of(x) * 0.1).to_bits())).collect() };
-    let ways: [(&str, fn(f32) -> f32, &str); 4] = [
+    let ways: [(&str, Rounded, &str); 4] = [
         ("round(x)*0.1f", f32::round_ties_even, r#"[{"kind":"half-to-even"}]"#),
         ("round(x)*0.1f", f32::round, "[]"),
         ("np.round(x)*0.1f", f32::round, r#"[{"kind":"half-away"}]"#),
