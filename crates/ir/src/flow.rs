@@ -88,7 +88,7 @@ impl ParamBytes {
 }
 
 /// For each of a kernel's first 64 parameters whether its value may be where a load or a store goes, with nothing but
-/// sums in between. Machine code takes an address in halves.
+/// sums in between, and local memory that keeps it. Machine code takes an address in halves.
 pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     let from = parameters_in_sums(program, kernel);
     let pointers = addresses(kernel).fold(0, |all, reg| all | from[reg.0 as usize]);

@@ -99,7 +99,7 @@ impl<'a> Check<'_, 'a> {
         let least = of_geometry.map_or(1, |(_, least)| *least);
         if !matches!(items.len(), 1 | 2 | 4) || items.len() < least {
             let found = format!("{} coordinates", items.len());
-            let help = format!("write {least} of them, the last ones are not read where there are less dimensions");
+            let help = format!("write {least} of them, the last ones are not read where there are fewer dimensions");
             return self.refuse("PTX0030", operand, wanted, &found, &help);
         }
         for item in items {
