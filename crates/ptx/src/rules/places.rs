@@ -292,13 +292,8 @@ impl<'a> Check<'_, 'a> {
                         let holds = |ty: Type| ty.is_integer() && names::special_widths(name).contains(&ty.bits);
                         if !place.special || !Type::of(ty).is_some_and(holds) {
                             let found = format!("the special register `{name}`");
-                            return self.refuse(
-                                "PTX0030",
-                                operand,
-                                wanted,
-                                &found,
-                                "`mov.v4` reads 16 or 32 bits of each",
-                            );
+                            let help = "`mov.v4` reads 16 or 32 bits of each";
+                            return self.refuse("PTX0030", operand, wanted, &found, help);
                         }
                         names::special_lanes(name)
                     }
