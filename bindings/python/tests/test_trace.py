@@ -218,7 +218,7 @@ def test_integers_that_numpy_rounds_to():
         assert seen["unexplained"] == 0
         assert seen["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
     half = roundonce.why("round(x)", x=np.float32(2.5), saw=np.float32(2))
-    assert half.data["seen"][0]["explanations"][0]["changes"][0]["kind"] == "half-to-even"
+    assert half.data["seen"][0]["explanations"][0]["departures"][0]["kind"] == "half-to-even"
     with pytest.raises(_trace.Untraceable, match="decimals"):
         roundonce.why(lambda x: np.round(x, 2), ties)
 
