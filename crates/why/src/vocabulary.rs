@@ -28,22 +28,25 @@ pub(crate) fn is_integer_type(name: &str) -> bool {
 
 /// What gives an integer of a number: a type of integers, CUDA's conversions, C's.
 pub(crate) fn to_integer(name: &str) -> Option<Call> {
-    let conversion = || {
-        let of_cuda = name.strip_prefix("__").and_then(|name| {
-            let (types, rounding) = name.rsplit_once('_')?;
+    match name {
+        "lrint" | "lrintf" | "llrint" | "llrintf" => Some(Call::Rint),
+        "lround" | "lroundf" | "llround" | "llroundf" => Some(Call::RoundAway),
+        _ if is_integer_type(name) => Some(Call::Trunc),
+        _ => {
+            let (types, rounding) = name.strip_prefix("__")?.rsplit_once('_')?;
             let (from, to) = types.split_once('2')?;
-            (matches!(from, "float" | "double" | "half" | "bfloat16") && matches!(to, "int" | "ll")).then_some(rounding)
-        });
-        match (of_cuda, name) {
-            (Some("rn"), _) | (None, "lrint" | "lrintf" | "llrint" | "llrintf") => Some(Call::Rint),
-            (Some("rz"), _) => Some(Call::Trunc),
-            (Some("rd"), _) => Some(Call::Floor),
-            (Some("ru"), _) => Some(Call::Ceil),
-            (None, "lround" | "lroundf" | "llround" | "llroundf") => Some(Call::RoundAway),
-            _ => None,
+            if !matches!(from, "float" | "double" | "half" | "bfloat16") || !matches!(to, "int" | "ll") {
+                return None;
+            }
+            match rounding {
+                "rn" => Some(Call::Rint),
+                "rz" => Some(Call::Trunc),
+                "rd" => Some(Call::Floor),
+                "ru" => Some(Call::Ceil),
+                _ => None,
+            }
         }
-    };
-    if is_integer_type(name) { Some(Call::Trunc) } else { conversion() }
+    }
 }
 
 /// CUDA's conversions, and the type that they round to.
