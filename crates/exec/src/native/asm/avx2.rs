@@ -6,6 +6,7 @@
 //! another direction than the one before; at labels and jumps it is as the region begins.
 
 mod dead_masks;
+mod floats;
 mod lanes;
 mod sequences;
 mod spare;
@@ -371,67 +372,6 @@ impl Asm {
             asm.append(Instruction::with3(K::VEX_Vpcmpeqb_xmm_xmm_xmmm128, t, t, lower(U))?);
             asm.append(Instruction::with2(K::VEX_Vpmovmskb_r32_xmm, to, t)?);
             asm.append(Instruction::with1(K::Not_rm32, to)?);
-            Ok(())
-        });
-    }
-
-    /// f32 lanes with all NaNs replaced.
-    pub(in crate::native) fn replace_nans(&mut self, to: Register, from: Register, by: MemoryOperand) {
-        let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
-        self.sequence(|asm| {
-            if let Some(neon) = &mut asm.neon {
-                return neon.replace_nans(to, from, &by);
-            }
-            let none = || AsmError::NoCounterpart(code);
-            let (to, from) = (halved(to).ok_or_else(none)?, halved(from).ok_or_else(none)?);
-            asm.take_t();
-            asm.append(Instruction::with4(code, T, from, from, 3u32)?);
-            asm.append(Instruction::with4(Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, to, from, by, T)?);
-            Ok(())
-        });
-    }
-
-    /// T gets the lanes of 64 bits in which one of two vectors has a NaN, beside those that it has unless this is the first pair.
-    pub(in crate::native) fn collect_nans(&mut self, x: Register, y: Register, is_first: bool) {
-        use Code as K;
-        self.sequence(|asm| {
-            let none = || AsmError::NoCounterpart(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8);
-            let (x, y) = (halved(x).ok_or_else(none)?, halved(y).ok_or_else(none)?);
-            if is_first {
-                asm.take_t();
-            }
-            let to = if is_first { T } else { U };
-            asm.append(Instruction::with4(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8, to, x, y, 3u32)?);
-            if !is_first {
-                asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, T, T, U)?);
-            }
-            Ok(())
-        });
-    }
-    /// Clears the flag for zero if [`collect_nans`](Asm::collect_nans) found one.
-    pub(in crate::native) fn test_nans(&mut self) {
-        self.sequence(|asm| {
-            asm.append(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, T, T)?);
-            Ok(())
-        });
-    }
-
-    /// Signed integers from f32 as a GPU has them: what was out of range became the least one, but is the greatest from `limit`
-    /// on, and zero of a NaN.
-    pub(in crate::native) fn saturate_integers(&mut self, integers: Register, from: Register, limit: MemoryOperand) {
-        use Code as K;
-        self.sequence(|asm| {
-            // A64 converts so itself.
-            if asm.neon.is_some() {
-                return Ok(());
-            }
-            let none = || AsmError::NoCounterpart(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8);
-            let (to, from) = (halved(integers).ok_or_else(none)?, halved(from).ok_or_else(none)?);
-            asm.take_t();
-            asm.append(Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, T, from, limit, 0x1du32)?);
-            asm.append(Instruction::with3(K::VEX_Vpxor_ymm_ymm_ymmm256, to, to, T)?);
-            asm.append(Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, T, from, from, 7u32)?);
-            asm.append(Instruction::with3(K::VEX_Vpand_ymm_ymm_ymmm256, to, to, T)?);
             Ok(())
         });
     }

@@ -79,7 +79,7 @@ impl Emitter<'_> {
     fn vector_lanes(&self) -> usize {
         self.machine().lanes()
     }
-    fn vector_bytes(&self) -> i64 {
+    pub(super) fn vector_bytes(&self) -> i64 {
         4 * self.vector_lanes() as i64
     }
     /// `to` becomes elements of two vectors, by their numbers among both.

@@ -34,10 +34,15 @@ impl Emitter<'_> {
             [format.sign_mask(), format.magnitude_mask()].map(|bits| self.broadcast_constant(bits << up, lane));
         // The processor compares floats where it does not take subnormals for zeros, or there are none; f16 has other NaNs.
         let compares_floats = (flush || !self.deferred.daz) && format != Format::F16;
-        if compares_floats && format == Format::F32 && !xorsign_abs && self.machine() == Machine::Avx512 {
-            return self.range(d, op, [a, b]);
+        let has_single = match self.machine() {
+            Machine::Avx512 => true,
+            Machine::Avx2 => !nan,
+            _ => false,
+        };
+        if compares_floats && format == Format::F32 && !xorsign_abs && has_single {
+            return self.extremum_of_singles(d, op, [a, b]);
         }
-        // `range` takes no results of this code for arithmetic's: of two NaNs it may leave a signalling one.
+        // `vrangeps` takes no results of this code for arithmetic's: of two NaNs it may leave a signalling one.
         let defers = self.machine() != Machine::Avx512 && self.defers_nan(d, op);
         for part in self.parts(d) {
             for (arg, to) in [(a, A), (b, B)] {
@@ -95,8 +100,9 @@ impl Emitter<'_> {
         op.format == Format::F32 && !op.nan && !self.deferred.eager.contains(&d)
     }
 
-    /// The same of f32 by `vrangeps`, for which -0 is below +0 and a quiet NaN no number.
-    fn range(&mut self, d: Reg, op: MinMax, args: [Operand; 2]) -> EmitResult {
+    /// The same of f32 in few instructions. `vrangeps` has -0 below +0, and a quiet NaN is no number.
+    fn extremum_of_singles(&mut self, d: Reg, op: MinMax, args: [Operand; 2]) -> EmitResult {
+        let by_range = self.machine() == Machine::Avx512;
         for part in self.parts(d) {
             let mut from = [A, B];
             for (arg, x) in args.into_iter().zip(&mut from) {
@@ -111,7 +117,7 @@ impl Emitter<'_> {
                     self.flush(op.format, scratch, 0);
                     *x = scratch;
                 }
-                if !op.nan && state & (RAW | SIGNALLING) != 0 {
+                if by_range && !op.nan && state & (RAW | SIGNALLING) != 0 {
                     self.quieted(scratch, *x);
                     *x = scratch;
                 }
@@ -121,10 +127,14 @@ impl Emitter<'_> {
                 self.op3_immediate(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, K2, x, Source::Register(y), 3);
             }
             let to = self.target(d, part, D);
-            // The sign is the result's own.
-            let extremum = 4 | u32::from(op.max);
-            let range = Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
-            self.op3_immediate(range, to, x, Source::Register(y), extremum);
+            if by_range {
+                // The sign is the result's own.
+                let extremum = 4 | u32::from(op.max);
+                let range = Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+                self.op3_immediate(range, to, x, Source::Register(y), extremum);
+            } else {
+                self.asm.extremum(to, [x, y], C, op.max);
+            }
             if op.nan {
                 self.canonical_nan(op.format, to, K2);
             } else if !self.defers_nan(d, op) {

@@ -1,8 +1,9 @@
 //! Quotients, roots and powers of two on vectors. The processor rounds the first two once, as the interpreter does; a
 //! reciprocal root and a power of f32 are computed in f64.
 
-use super::super::asm::Decorators;
-use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, by, ymm};
+use super::super::asm::{Decorators, at};
+use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
+use crate::kernel::Machine;
 use crate::native::deferred::NAN_PENDING;
 use crate::native::quotient::{Kind, Quotient};
 use crate::native::shape::VectorShape;
@@ -112,27 +113,43 @@ impl Emitter<'_> {
             self.op3(code, B, bound, Source::Register(from), exact);
         }
         let [hard, same] = HARD_POWER.map(|bits| self.broadcast_constant(bits.into(), Width::B32));
-        self.op3_immediate(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Register::K2, B, hard, 0);
-        self.op3(Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32, B, B, same, Decorators::masked(Register::K2));
+        match (self.machine(), hard) {
+            (Machine::Avx2, Source::Frame(hard)) => self.asm.decrement_where_equal(B, at(FRAME, hard)),
+            _ => {
+                self.op3_immediate(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Register::K2, B, hard, 0);
+                self.op3(Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32, B, B, same, Decorators::masked(Register::K2));
+            }
+        }
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         self.asm.push(Instruction::with3(extract, ymm(C), B, 1));
+        // Both halves step by step: each step of one waits for the one before.
+        let first_exponents = self.frame.reserve(self.vector_bytes() as usize, 64);
+        let shifter = self.broadcast_constant(WHOLE, Width::B64);
         for (half, wide) in [(C, C), (B, D)] {
             self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, wide, ymm(half));
             // The nearest whole number, in the low bits of A.
-            let shifter = self.broadcast_constant(WHOLE, Width::B64);
             let shifter = self.load(shifter, Width::B64, E);
             self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, A, wide, Source::Register(shifter), exact);
             self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, E, A, Source::Register(shifter), exact);
             self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, wide, wide, Source::Register(E), exact);
-            let [first, terms @ ..] = POWER.map(|term| self.broadcast_constant(term, Width::B64));
-            let sum = self.load(first, Width::B64, E);
-            self.copy_vector(E, sum);
-            for term in terms {
-                self.op3(Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, E, wide, term, exact);
-            }
             self.shift(Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8, A, A, 52);
-            self.op3(Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64, E, E, Source::Register(A), exact);
-            self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(wide), E);
+            if wide == C {
+                self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, first_exponents), A);
+            }
+        }
+        let [first, terms @ ..] = POWER.map(|term| self.broadcast_constant(term, Width::B64));
+        for sum in [B, E] {
+            let first = self.load(first, Width::B64, sum);
+            self.copy_vector(sum, first);
+        }
+        for term in terms {
+            for (sum, x) in [(B, C), (E, D)] {
+                self.op3(Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, sum, x, term, exact);
+            }
+        }
+        for (sum, exponents, half) in [(B, Source::Frame(first_exponents), C), (E, Source::Register(A), D)] {
+            self.op3(Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64, sum, sum, exponents, exact);
+            self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(half), sum);
         }
         let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
         self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
@@ -156,5 +173,5 @@ const POWER: [u64; 11] = [
     0x3ff0_0000_0000_0000,
 ];
 /// The one operand, -0.0297, whose power f64 does not tell from the middle between two numbers, though it is 2^-57 above; and
-/// the next one, of which the result is the same.
+/// the one before by its bits, of which the result is the same.
 const HARD_POWER: [u32; 2] = [0xbcf3_a937, 0xbcf3_a936];

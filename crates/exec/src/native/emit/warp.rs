@@ -9,6 +9,7 @@ use crate::native::shape::VectorShape;
 use crate::scalar::shuffle_source;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Operand, Reg, ShuffleMode, VoteMode, Width};
+use std::collections::BTreeSet;
 
 const RAX: Register = Register::RAX;
 const EAX: Register = Register::EAX;
@@ -49,13 +50,14 @@ impl Emitter<'_> {
         let sources: Vec<(usize, bool)> =
             (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32)).collect();
         let warps = 0..self.shapes.lanes / WARP;
-        if self.machine() == Machine::Avx512 {
-            for warp in warps {
+        let mut values = None;
+        for warp in warps {
+            if self.machine() == Machine::Avx512 {
                 self.permuted_pair(d, a, warp, &sources)?;
-            }
-        } else {
-            let values = self.frame.reserve(4 * WARP, 64);
-            for warp in warps {
+            } else if self.machine() == Machine::Avx2 && self.can_permute_in_place(d, a, warp, &sources) {
+                self.permuted_in_place(d, a, warp, &sources)?;
+            } else {
+                let values = *values.get_or_insert_with(|| self.frame.reserve(4 * WARP, 64));
                 self.permuted_by_memory(d, a, (warp, values), &sources)?;
             }
         }
@@ -106,7 +108,43 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-    /// The same by way of a place in the frame, where more vectors hold them.
+    /// Whether each vector of the result is made of two at most, none of which is written before.
+    fn can_permute_in_place(&self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> bool {
+        let lanes = self.machine().lanes();
+        let part = |vector: usize| Part { vector: warp * (WARP / lanes) + vector, half: 0 };
+        let of = |vector: usize| match a {
+            Operand::Reg(a) => self.location(a, part(vector)),
+            Operand::Imm(_) => None,
+        };
+        let mut written = Vec::new();
+        sources.chunks(lanes).enumerate().all(|(vector, sources)| {
+            let from = vectors_of(sources);
+            let is_free = from.len() <= 2 && from.iter().all(|&from| of(from).is_none_or(|at| !written.contains(&at)));
+            written.extend(self.location(d, part(vector)));
+            is_free
+        })
+    }
+    /// A warp's values from where they are. Uses A to D.
+    fn permuted_in_place(&mut self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> EmitResult {
+        let lanes = self.machine().lanes();
+        let part = |vector: usize| Part { vector: warp * (WARP / lanes) + vector, half: 0 };
+        for (vector, sources) in sources.chunks(lanes).enumerate() {
+            let from = vectors_of(sources);
+            let one = self.given(d, a, part(from[0]), A)?;
+            if from.len() == 1 && is_in_order(sources) {
+                self.write_back(d, part(vector), one);
+                continue;
+            }
+            let other = from.get(1).map_or(Ok(one), |&other| self.given(d, a, part(other), B))?;
+            let of_other = from.get(1).map_or(0, |&other| lanes_of(sources, other));
+            let to = self.target(d, part(vector), D);
+            let places = self.frame.constant(places(sources));
+            self.asm.pick(to, [one, other], at(FRAME, places), (of_other, 0xff));
+            self.write_back(d, part(vector), to);
+        }
+        Ok(())
+    }
+    /// The same by way of a place in the frame.
     fn permuted_by_memory(
         &mut self,
         d: Reg,
@@ -122,36 +160,33 @@ impl Emitter<'_> {
             let to = at(FRAME, values + (4 * lanes * vector) as i64);
             self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, x);
         }
-        for vector in 0..of_warp {
+        for (vector, sources) in sources.chunks(lanes).enumerate() {
             let to = self.target(d, part(vector), D);
-            self.permuted(to, values, &sources[lanes * vector..lanes * (vector + 1)]);
+            self.permuted(to, values, sources);
             self.write_back(d, part(vector), to);
         }
         Ok(())
     }
     /// A vector of the lanes at these places among a warp's values in the frame. Uses C and K2.
     fn permuted(&mut self, to: Register, values: i64, sources: &[(usize, bool)]) {
-        let lanes = sources.len();
-        let mut is_first = true;
-        for vector in 0..WARP / lanes {
-            let from = Source::Frame(values + (4 * lanes * vector) as i64);
-            let is_here = |&(lane, _): &(usize, bool)| lane / lanes == vector;
-            if !sources.iter().any(is_here) {
-                continue;
-            }
-            let places = sources.iter().flat_map(|&(lane, _)| ((lane % lanes) as u32).to_le_bytes()).collect();
-            let places = self.frame.constant(places);
+        let vector_at = |vector: usize| values + (4 * sources.len() * vector) as i64;
+        let vectors = vectors_of(sources);
+        if vectors.len() == 1 && is_in_order(sources) {
+            return self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, at(FRAME, vector_at(vectors[0])));
+        }
+        let places = self.frame.constant(places(sources));
+        for (index, vector) in vectors.into_iter().enumerate() {
             self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, C, at(FRAME, places));
-            let decorators = if is_first {
+            let decorators = if index == 0 {
                 Decorators::default()
             } else {
-                let here = sources.iter().rev().fold(0u64, |bits, source| bits << 1 | u64::from(is_here(source)));
+                let here = u64::from(lanes_of(sources, vector));
                 let here = self.frame.constant(here.to_le_bytes().to_vec());
                 self.load_mask(here, Width::B32, Part { vector: 0, half: 0 }, K2);
                 Decorators::masked(K2)
             };
+            let from = Source::Frame(vector_at(vector));
             self.op3(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, to, C, from, decorators);
-            is_first = false;
         }
     }
 
@@ -216,4 +251,22 @@ impl Emitter<'_> {
             }
         }
     }
+}
+
+/// The vectors, as long as the one that is made, in which the lanes of a warp are that a vector is made of.
+fn vectors_of(sources: &[(usize, bool)]) -> Vec<usize> {
+    let vectors: BTreeSet<usize> = sources.iter().map(|&(lane, _)| lane / sources.len()).collect();
+    vectors.into_iter().collect()
+}
+/// Those lanes of a vector that are in one of these, as bits.
+fn lanes_of(sources: &[(usize, bool)], vector: usize) -> u32 {
+    sources.iter().rev().fold(0, |bits, &(lane, _)| bits << 1 | u32::from(lane / sources.len() == vector))
+}
+/// Where in its vector each lane is.
+fn places(sources: &[(usize, bool)]) -> Vec<u8> {
+    sources.iter().flat_map(|&(lane, _)| ((lane % sources.len()) as u32).to_le_bytes()).collect()
+}
+/// Whether each lane has the place in its vector that it is to have.
+fn is_in_order(sources: &[(usize, bool)]) -> bool {
+    sources.iter().enumerate().all(|(place, &(lane, _))| lane % sources.len() == place)
 }
