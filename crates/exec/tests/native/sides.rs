@@ -78,6 +78,10 @@ fn sides() -> Vec<String> {
         "@%p1 bra E; add.f32 %f4, %f1, %f2; mul.f32 %f4, %f4, %f3; ld.shared.f32 %f5, [%r9]; add.f32 %f4, %f4, %f5; st.global.f32 [%rd2], %f4; E:",
         "@%p1 bra A; st.global.u32 [%rd2], %r3; A: @%p2 bra B; add.u32 %r10, %r3, 1; B: st.global.u32 [%rd2+4], %r10;",
         "@%p1 bra A; st.global.u32 [%rd2], %r3; bra B; A: st.global.u32 [%rd2+4], %r2; B: add.u32 %r10, %r3, 1; st.global.u32 [%rd2+8], %r10;",
+        // All lanes of a warp store to one place, some of them, by one type or another; then to that of the block.
+        "and.b32 %r10, %r1, -32; mul.wide.u32 %rd8, %r10, 16; add.u64 %rd8, %rd3, %rd8; fma.rn.f32 %f4, %f1, %f2, %f3; @%p1 bra A; st.global.f32 [%rd8], %f4; bra B; A: st.global.v2.u32 [%rd8], {%r3, %r2}; B: st.global.u32 [%rd2+8], %r3;",
+        "and.b32 %r10, %r1, -32; mul.wide.u32 %rd8, %r10, 16; add.u64 %rd8, %rd3, %rd8; cvt.u64.u32 %rd9, %r3; mul.lo.u64 %rd9, %rd9, %rd9; cvt.u16.u32 %h1, %r3; @%p1 bra A; st.global.u64 [%rd8], %rd9; bra B; A: st.global.u16 [%rd8+2], %h1; st.global.u8 [%rd8+5], %r2; B: st.global.u32 [%rd2+8], %r3;",
+        "st.shared.u32 [t+4], %r3; @%p1 bra A; st.shared.u32 [t], %r3; A: bar.sync 0; ld.shared.u32 %r10, [t]; ld.shared.u32 %r11, [t+4]; add.u32 %r10, %r10, %r11; st.global.u32 [%rd2], %r10;",
         // Approximations are counted where they run.
         "mov.f32 %f4, %f1; @%p1 bra A; ex2.approx.f32 %f4, %f2; A: st.global.f32 [%rd2], %f4;",
         // Warps together inside one.

@@ -65,6 +65,12 @@ impl Emitter<'_> {
         (access, lanes[0], offsets)
     }
 
+    /// What an address has more than the tile's number, where that is the same in all lanes.
+    fn one_place(&self, address: Operand) -> Option<i64> {
+        let (&first, rest) = self.shapes.pattern(self.pattern_of(address)).split_first()?;
+        rest.iter().all(|&number| number == first).then_some(first)
+    }
+
     pub(super) fn read(
         &mut self,
         d: &[Option<Reg>],
@@ -320,8 +326,13 @@ impl Emitter<'_> {
         if !scattered && self.active_mask.is_none() && self.is_interleaved(*address, *bytes, values.len()) {
             return self.write_interleaved(values, *address, *offset);
         }
+        let one_place = (!scattered && self.machine() != Machine::Neon).then(|| self.one_place(*address)).flatten();
         for (index, &value) in values.iter().enumerate() {
             let offset = offset + index as i64 * i64::from(*bytes);
+            if let Some(place) = one_place {
+                self.write_last((value, *width, *bytes), offset + place)?;
+                continue;
+            }
             let halves = if *width == Width::B64 { 2 } else { 1 };
             for index in 0..halves * self.shapes.lanes / self.machine().lanes() {
                 let part = Part { vector: index / halves, half: index % halves };

@@ -2,7 +2,7 @@
 
 use super::super::asm::{Label, at};
 use super::lanes::Index;
-use super::{E, EmitResult, Emitter, FRAME, Part, RAX, RCX, xmm};
+use super::{A, E, EmitResult, Emitter, FRAME, Part, RAX, RCX, xmm};
 use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Width};
@@ -51,11 +51,16 @@ impl Emitter<'_> {
     /// Stores the low bytes of a lane. Uses RCX where the lanes are in the frame.
     pub(super) fn store_lane(&mut self, lanes: LanesToStore, lane: usize, to: MemoryOperand) {
         let LanesToStore { from, bytes, at_frame } = lanes;
-        let Some(vector) = at_frame else { return self.asm.store_lane(to, from, lane, bytes == 8) };
-        let lane = lane as i64;
+        match at_frame {
+            Some(vector) => self.copy_element(at(FRAME, vector + lane_bytes(bytes) * lane as i64), to, bytes),
+            None => self.asm.store_lane(to, from, lane, bytes == 8),
+        }
+    }
+    /// Stores the low bytes of a lane that is in the frame. Uses RCX.
+    fn copy_element(&mut self, from: MemoryOperand, to: MemoryOperand, bytes: u32) {
         match bytes {
-            8 => self.asm.rm(Code::Mov_r64_rm64, RCX, at(FRAME, vector + 8 * lane)),
-            _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, vector + 4 * lane)),
+            8 => self.asm.rm(Code::Mov_r64_rm64, RCX, from),
+            _ => self.asm.rm(Code::Mov_r32_rm32, Register::ECX, from),
         }
         let (code, element) = match bytes {
             1 => (Code::Mov_rm8_r8, Register::CL),
@@ -64,6 +69,32 @@ impl Emitter<'_> {
             _ => (Code::Mov_rm64_r64, RCX),
         };
         self.asm.mr(code, to, element);
+    }
+    /// A store of all active lanes to one place, so many bytes from RAX on: what the last of them stores stays there. Uses A, RCX and RDX.
+    pub(super) fn write_last(&mut self, (value, width, bytes): (Operand, Width, u32), offset: i64) -> EmitResult {
+        let (lanes, lane_bytes) = (self.shapes.lanes, lane_bytes(bytes));
+        let values = self.frame.reserve(lanes * lane_bytes as usize, 64);
+        let halves = if width == Width::B64 { 2 } else { 1 };
+        for index in 0..halves * lanes / self.machine().lanes() {
+            let part = Part { vector: index / halves, half: index % halves };
+            let from = self.canonicalised(value, width, part, A)?;
+            let to = at(FRAME, values + self.vector_bytes() * index as i64);
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, from);
+        }
+        let Some(mask) = self.active_mask else {
+            self.copy_element(at(FRAME, values + lane_bytes * (lanes as i64 - 1)), at(RAX, offset), bytes);
+            return Ok(());
+        };
+        for word in 0..self.mask_words() {
+            let next = self.asm.label();
+            self.asm.rm(Code::Bsr_r64_rm64, RDX, at(FRAME, mask + 8 * word));
+            self.asm.jump(Code::Je_rel32_64, next);
+            let of_word = values + 64 * lane_bytes * word;
+            let from = MemoryOperand::with_base_index_scale_displ_size(FRAME, RDX, lane_bytes as u32, of_word, 1);
+            self.copy_element(from, at(RAX, offset), bytes);
+            self.asm.bind(next);
+        }
+        Ok(())
     }
     /// Accesses memory for each active lane of a part, one after the other; RAX has the distance to the host's addresses. Uses A, E,
     /// RDX, and RCX where the access does not.
@@ -171,4 +202,9 @@ impl Emitter<'_> {
         self.asm.jump(Code::Jae_rel32_64, next);
         Some(next)
     }
+}
+
+/// Bytes of a lane whose element has so many.
+fn lane_bytes(bytes: u32) -> i64 {
+    if bytes == 8 { 8 } else { 4 }
 }
