@@ -17,6 +17,7 @@ mod lanes;
 mod live;
 mod memory;
 mod min_max;
+mod nans;
 mod one_by_one;
 mod prefetch;
 mod quotient;
@@ -144,6 +145,7 @@ struct Emitter<'a> {
     /// Whether the code runs blocks from their starts to their ends.
     whole: bool,
     side_exits: Vec<(Label, DeoptReason, usize)>,
+    unsettled: Vec<nans::Unsettled>,
 }
 
 /// The first 128 or 256 bits of a vector register.

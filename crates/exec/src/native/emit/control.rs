@@ -138,6 +138,7 @@ pub(in crate::native) fn region(
         approximations: Vec::new(),
         whole,
         side_exits: Vec::new(),
+        unsettled: Vec::new(),
     };
     let outputs = emit.plan_outputs();
     if shapes.divergent {
@@ -252,6 +253,7 @@ pub(in crate::native) fn region(
     }
     emit.epilogue(tile, done);
     emit.prefetch_apart();
+    emit.settle_apart();
     if let Some(entry) = entry {
         emit.asm.bind(entry);
         for (&word, &register) in &emit.loaded_at_entry {

@@ -1,10 +1,10 @@
 //! The multiply-add family on vectors.
 
 use super::super::asm::{Decorators, at};
-use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, Source, by};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Location, Part, by};
 use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
-use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, RAW};
+use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Operand, Reg, Width};
@@ -190,59 +190,6 @@ impl Emitter<'_> {
         self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
         self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
     }
-    /// A side exit at a NaN of f64 in any of these vectors, as [`exit_on_nan`](Emitter::exit_on_nan) has one: two are compared with each
-    /// other, and with AVX2 all are tested at once. Uses A, B and K2.
-    fn exit_on_nans(&mut self, vectors: &[Location]) {
-        let in_register = |emit: &mut Self, location: Location, scratch| match location {
-            Location::Register(register) => register,
-            Location::Slot(offset) => emit.load(Source::Frame(offset), Width::B64, scratch),
-        };
-        let at_once = self.machine() == Machine::Avx2;
-        for (index, pair) in vectors.chunks(2).enumerate() {
-            let x = in_register(self, pair[0], A);
-            let y = if pair.len() == 2 { in_register(self, pair[1], B) } else { x };
-            if at_once {
-                self.asm.collect_nans(x, y, index == 0);
-            } else {
-                let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
-                self.asm.push(Instruction::with4(code, Register::K2, x, y, 3));
-                self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
-                self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
-            }
-        }
-        if at_once {
-            self.asm.test_nans();
-            self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
-        }
-    }
-    /// The same of a register that is about to be stored, if they have not been looked for before.
-    pub(super) fn exit_on_stored_nans(&mut self, value: Operand) -> EmitResult {
-        let Operand::Reg(reg) = value else { return Ok(()) };
-        if !self.deferred.checked_late[reg.0 as usize] {
-            return Ok(());
-        }
-        // A NaN that was loaded is stored as it is.
-        if self.states[reg.0 as usize] & RAW != 0 {
-            return Err(EmitError::NeedsEager(reg));
-        }
-        let places = self.parts(reg).into_iter().map(|part| self.location(reg, part)).collect::<Option<Vec<_>>>();
-        let places = places.filter(|places| !places.is_empty()).ok_or(EmitError::NeedsEager(reg))?;
-        self.exit_on_nans(&places);
-        Ok(())
-    }
-    /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
-    pub(super) fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
-        let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
-        let mask = self.merge_mask(d).map(|mask| {
-            self.load_mask(mask, Width::B64, part, Register::K1);
-            Register::K1
-        });
-        let compare = Instruction::with4(code, Register::K2, register, register, 3);
-        self.asm.vector(compare, Decorators { mask, ..Decorators::default() });
-        self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
-        self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
-    }
-
     /// Steps 2, 6, 7 and 8 of the pipeline. `x` are the operation's operands in order.
     pub(super) fn arithmetic(
         &mut self,

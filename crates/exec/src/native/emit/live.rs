@@ -76,6 +76,8 @@ impl Emitter<'_> {
     /// Writes an exit's live-out registers.
     pub(super) fn emit_exit(&mut self, exit: usize, live_out: &[LiveReg]) -> EmitResult {
         self.states = self.deferred.at_exit[exit].clone();
+        let in_columns = live_out.iter().filter(|output| matches!(output.location, LiveLocation::Column(_)));
+        self.settle_nans(in_columns.map(|output| output.reg));
         live_out.iter().try_for_each(|output| self.output(output))
     }
     fn output(&mut self, &LiveReg { reg, location }: &LiveReg) -> EmitResult {

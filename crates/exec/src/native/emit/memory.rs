@@ -318,6 +318,10 @@ impl Emitter<'_> {
         let Op::Store { values, width, space, bytes, address, offset } = inst.op else {
             return self.atomic(inst);
         };
+        self.settle_nans(values.iter().filter_map(|value| match value {
+            Operand::Reg(reg) => Some(*reg),
+            Operand::Imm(_) => None,
+        }));
         let scattered = self.is_scattered(*address, *space);
         match scattered {
             true => self.load_distance(*address)?,

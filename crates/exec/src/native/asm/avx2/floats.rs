@@ -68,17 +68,18 @@ impl Asm {
         });
     }
 
-    /// T gets the lanes of 64 bits in which one of two vectors has a NaN, beside those that it has unless this is the first pair.
-    pub(in crate::native) fn collect_nans(&mut self, x: Register, y: Register, is_first: bool) {
+    /// T gets the lanes of 64 bits or of 32 in which one of two vectors has a NaN, beside those that it has unless this is the first pair.
+    pub(in crate::native) fn collect_nans(&mut self, x: Register, y: Register, wide: bool, is_first: bool) {
         use Code as K;
+        let compare = if wide { K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8 } else { K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8 };
         self.sequence(|asm| {
-            let none = || AsmError::NoCounterpart(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8);
+            let none = || AsmError::NoCounterpart(compare);
             let (x, y) = (halved(x).ok_or_else(none)?, halved(y).ok_or_else(none)?);
             if is_first {
                 asm.take_t();
             }
             let to = if is_first { T } else { U };
-            asm.append(Instruction::with4(K::VEX_Vcmppd_ymm_ymm_ymmm256_imm8, to, x, y, 3u32)?);
+            asm.append(Instruction::with4(compare, to, x, y, 3u32)?);
             if !is_first {
                 asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, T, T, U)?);
             }
