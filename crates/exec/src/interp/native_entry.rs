@@ -365,9 +365,7 @@ impl Interpreter<'_> {
         let mut axes = LaunchConfig::axes(self.config.grid, self.first_block);
         for block in 0..self.blocks {
             let of_block = shared + (block * self.shared_words * 4) as u64;
-            for tile in block * threads / lanes..(block + 1) * threads / lanes {
-                instance.set_block(tile, axes, of_block);
-            }
+            instance.set_block(block * threads / lanes..(block + 1) * threads / lanes, axes, of_block);
             axes = LaunchConfig::next_axes(self.config.grid, axes);
         }
         let mut next = 0;
@@ -390,18 +388,17 @@ impl Interpreter<'_> {
     fn pass_numbers(&mut self, instance: &mut CodeInstance, reg: Reg, word: usize, pattern: usize) {
         let width = self.code.kernel.width(reg);
         if let Some(numbers) = self.native.held.numbers(reg, pattern, width.mask()) {
-            numbers.iter().enumerate().for_each(|(tile, &number)| instance.set_word(tile, word, number));
+            instance.words_mut(word).zip(numbers).for_each(|(to, &number)| *to = number);
             return;
         }
         let (lanes, geometry) = (instance.code.lanes, self.geometry);
         let held = self.native.held.hold(reg, pattern, true);
         with_lane!(width, T => {
-            T::file(&self.files).each_group(reg, lanes, geometry.lanes / lanes, geometry, |tile, value| {
-                let number = value.bits() & width.mask();
-                held.push(number);
-                instance.set_word(tile, word, number);
+            T::file(&self.files).each_group(reg, lanes, geometry.lanes / lanes, geometry, |_, value| {
+                held.push(value.bits() & width.mask());
             });
         });
+        instance.words_mut(word).zip(held).for_each(|(to, number)| *to = *number);
     }
 
     /// Puts the segments' addresses in the place of others.
@@ -545,7 +542,7 @@ impl Interpreter<'_> {
                 LiveValue::Scalar(word, pattern) if are_all => {
                     let mask = self.code.kernel.width(reg).mask();
                     let held = self.native.held.hold(reg, instance.patterns[pattern], false);
-                    held.extend((0..count).map(|tile| instance.word(tile, word) & mask));
+                    held.extend(instance.words(word).take(count).map(|number| number & mask));
                 }
                 LiveValue::Scalar(word, pattern) => with_lane!(self.code.kernel.width(reg), T => {
                     self.put_numbers::<T>(reg, instance.code.pattern(pattern), |tile| instance.word(tile, word));

@@ -128,26 +128,32 @@ impl Phase {
             let tiles = lanes / code.lanes;
             match way {
                 &Way::Number { from, to, retiling: None } => {
-                    (0..count).for_each(|tile| instance.set_word(tile, to, source.instance.word(tile, from)));
+                    instance
+                        .words_mut(to)
+                        .zip(source.instance.words(from))
+                        .take(count)
+                        .for_each(|(to, from)| *to = from);
                     true
                 }
                 Way::Number { from, to, retiling: Some(retiling) } => {
                     old.clear();
-                    old.extend((0..tiles).map(|tile| source.instance.word(tile, *from)));
+                    old.extend(source.instance.words(*from).take(tiles));
                     new.clear();
                     retiling.extend(new, old);
-                    new.iter().enumerate().for_each(|(tile, &number)| instance.set_word(tile, *to, number));
+                    instance.words_mut(*to).zip(new.iter()).for_each(|(to, &number)| *to = number);
                     retiling.fits(old)
                 }
-                &Way::Found { column, to, pattern } => (0..count).all(|tile| {
-                    let number = source.columns[column].1.number(tile * of_tile, step.code.pattern(pattern));
-                    instance.set_word(tile, to, number.unwrap_or_default());
-                    number.is_some()
-                }),
+                &Way::Found { column, to, pattern } => {
+                    instance.words_mut(to).take(count).enumerate().all(|(tile, word)| {
+                        let number = source.columns[column].1.number(tile * of_tile, step.code.pattern(pattern));
+                        *word = number.unwrap_or_default();
+                        number.is_some()
+                    })
+                }
                 &Way::Spread { from, pattern, column } => {
                     let (column, pattern) = (&mut spread[column], code.pattern(pattern));
-                    let word = |tile| source.instance.word(tile, from);
-                    (0..tiles).for_each(|tile| column.spread(tile * code.lanes, pattern, word(tile)));
+                    let words = source.instance.words(from).take(tiles).enumerate();
+                    words.for_each(|(tile, word)| column.spread(tile * code.lanes, pattern, word));
                     true
                 }
             }

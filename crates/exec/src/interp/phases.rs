@@ -99,7 +99,7 @@ impl Interpreter<'_> {
                         return None;
                     }
                     let bits = number_of(source) & self.code.kernel.width(reg).mask();
-                    (0..count).for_each(|tile| phase.instance.set_word(tile, to, bits));
+                    phase.instance.words_mut(to).take(count).for_each(|word| *word = bits);
                 }
                 (LiveValue::Column(at), Some((earlier, LiveValue::Column(_)))) => {
                     let columns = &mut phases.all[earlier].columns;
@@ -191,8 +191,7 @@ impl Interpreter<'_> {
             let mut axes = LaunchConfig::axes(self.config.grid, first);
             for block in 0..blocks {
                 let own = shared + (block * self.shared_words * 4) as u64;
-                let tiles = block * of_block..(block + 1) * of_block;
-                tiles.for_each(|tile| phase.instance.set_block(tile, axes, own));
+                phase.instance.set_block(block * of_block..(block + 1) * of_block, axes, own);
                 axes = LaunchConfig::next_axes(self.config.grid, axes);
             }
             if !phase.take_registers(before, blocks * self.threads, numbers) {
@@ -204,7 +203,7 @@ impl Interpreter<'_> {
             let done = outcome.done(count);
             if done < count
                 || instance.take_diverged_late() > 0
-                || (0..count).any(|tile| instance.exit(tile) != step.exit)
+                || instance.exits().take(count).any(|exit| exit != step.exit)
             {
                 return Err(Deviation { phase: index, issued, done: Some(done) });
             }

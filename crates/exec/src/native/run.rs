@@ -128,18 +128,25 @@ impl CodeInstance {
     pub(crate) fn set_first_block(&mut self, block: u64) {
         self.first_block = block;
     }
-    /// Sets a tile's block and the host address of the block's shared memory.
+    /// Sets the block of some tiles and the host address of its shared memory.
     #[inline]
-    pub(crate) fn set_block(&mut self, tile: usize, block: [u32; 3], shared: u64) {
-        let record = &mut self.records[tile * self.code.record_words..];
-        record[record::SHARED] = shared;
-        for (word, axis) in record[record::CTAID..].iter_mut().zip(block) {
-            *word = axis.into();
+    pub(crate) fn set_block(&mut self, tiles: Range<usize>, block: [u32; 3], shared: u64) {
+        let words = self.code.record_words;
+        for record in self.records[tiles.start * words..tiles.end * words].chunks_exact_mut(words) {
+            record[record::SHARED] = shared;
+            for (word, axis) in record[record::CTAID..].iter_mut().zip(block) {
+                *word = axis.into();
+            }
         }
     }
-    /// Sets a word of a tile's record.
-    pub(crate) fn set_word(&mut self, tile: usize, word: usize, number: u64) {
-        self.records[tile * self.code.record_words + word] = number;
+    /// A word of each tile's record, from the first tile on.
+    #[inline]
+    pub(crate) fn words(&self, word: usize) -> impl Iterator<Item = u64> {
+        self.records.iter().skip(word).step_by(self.code.record_words).copied()
+    }
+    #[inline]
+    pub(crate) fn words_mut(&mut self, word: usize) -> impl Iterator<Item = &mut u64> {
+        self.records.iter_mut().skip(word).step_by(self.code.record_words)
     }
     /// A word of a tile's record.
     pub(crate) fn word(&self, tile: usize, word: usize) -> u64 {
@@ -149,6 +156,11 @@ impl CodeInstance {
     #[inline]
     pub(crate) fn exit(&self, tile: usize) -> usize {
         self.record(tile)[record::EXIT] as usize
+    }
+
+    /// The same of all tiles, from the first one on.
+    pub(crate) fn exits(&self) -> impl Iterator<Item = usize> {
+        self.words(record::EXIT).map(|exit| exit as usize)
     }
 
     /// The mask of a tile's lanes that took an exit, where they took several: 64 lanes a word.
@@ -169,8 +181,8 @@ impl CodeInstance {
             return TileCounts { steps, predicated, budget_left: None };
         }
         let mut counts = TileCounts::default();
-        for tile in tiles {
-            let record = self.record(tile);
+        let words = self.code.record_words;
+        for record in self.records[tiles.start * words..tiles.end * words].chunks_exact(words) {
             counts.steps += record[record::STEPS];
             counts.predicated += record[record::PREDICATED];
             let left = record[record::BUDGET_LEFT] as i64;
