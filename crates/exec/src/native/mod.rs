@@ -49,6 +49,7 @@ mod region;
 mod run;
 mod schedule;
 mod shape;
+mod tile;
 
 pub(crate) use code_cache::{CodeCache, History};
 pub(crate) use compile::{CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE};

@@ -2,12 +2,10 @@
 
 use super::LaunchConstants;
 use super::budget::Budget;
-use super::shape::TileLayout;
+use super::shape::{ALL_ZEROS, MAX_ZEROS};
+use super::tile::TileLayout;
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Scalar, Space, Special, Width};
 use std::sync::{Arc, OnceLock};
-
-/// So many low bits are known to be zero at most: more than a tile's patterns have.
-const MAX_ZEROS: u32 = 16;
 
 /// The facts, each found when it is first asked for.
 #[derive(Debug, Default)]
@@ -44,14 +42,17 @@ impl Numbers {
 fn zeros(launch: &LaunchConstants<'_>, lanes: usize, budget: &Budget) -> Option<Arc<[u8]>> {
     let threads = launch.config.threads();
     let starts = || (0..threads).step_by(lanes).map(|thread| LaunchConstants::axes(launch.config.block, thread as u64));
-    let tid = [0, 1, 2].map(|axis| starts().map(|at| at[axis].trailing_zeros()).min().unwrap_or(0));
-    let mut zeros = vec![MAX_ZEROS as u8; launch.code.kernel.registers.len()];
+    let tid = [0, 1, 2].map(|axis| starts().map(|at| u64::from(at[axis]).trailing_zeros()).min().unwrap_or(0));
+    let mut zeros = vec![ALL_ZEROS as u8; launch.code.kernel.registers.len()];
     let mut changed = true;
     while changed {
         changed = false;
         budget.spend(16 * launch.code.insts().count())?;
         for inst in launch.code.insts() {
-            let result = zeros_of(launch, inst.op, &zeros, tid).min(MAX_ZEROS) as u8;
+            let result = match zeros_of(launch, inst.op, &zeros, tid) {
+                ALL_ZEROS.. => ALL_ZEROS as u8,
+                some => some.min(MAX_ZEROS) as u8,
+            };
             inst.op.registers(|role, reg| {
                 let known = &mut zeros[reg.0 as usize];
                 if role == Role::Def && result < *known {
@@ -90,10 +91,14 @@ fn zeros_of(launch: &LaunchConstants<'_>, op: &Op, zeros: &[u8], tid: [u32; 3]) 
             };
             match op {
                 IntOp::Add | IntOp::Sub | IntOp::Or | IntOp::Xor | IntOp::Min(_) | IntOp::Max(_) => of(a).min(of(b)),
-                IntOp::And => of(a).max(of(b)),
+                IntOp::And => {
+                    let has_no_more = |bits: Operand, zeros| matches!(bits, Operand::Imm(bits) if bits.checked_shr(zeros).unwrap_or(0) == 0);
+                    if has_no_more(b, of(a)) || has_no_more(a, of(b)) { ALL_ZEROS } else { of(a).max(of(b)) }
+                }
                 IntOp::Mul | IntOp::MulWide(_) => of(a) + of(b),
                 IntOp::MulAdd | IntOp::MulAddWide(_) => (of(a) + of(b)).min(of(c)),
                 IntOp::Shl => of(a) + count.unwrap_or(0),
+                IntOp::Shr(_) if of(a) == ALL_ZEROS => ALL_ZEROS,
                 IntOp::Shr(_) => count.map_or(0, |count| of(a).saturating_sub(count)),
                 _ => 0,
             }

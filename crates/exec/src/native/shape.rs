@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::inactive::InactiveLiveness;
 use super::quotient::Quotient;
 use super::region::{CompileMode, Next, Region};
+use super::tile::TileLayout;
 use crate::kernel::{LINE, Machine};
 use crate::scalar::{int_op, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
@@ -17,6 +18,10 @@ use std::sync::Arc;
 
 /// Patterns that are told apart; numbers with others count as varying.
 const MAX_PATTERNS: usize = 256;
+
+/// So many low bits of a number are known to be zero at most: more than a tile's patterns have. Or all are.
+pub(super) const MAX_ZEROS: u32 = 16;
+pub(super) const ALL_ZEROS: u32 = 64;
 
 /// How a register's lanes relate to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,6 +210,20 @@ impl Shapes {
     /// A pattern's numbers, one for each lane.
     pub(super) fn pattern(&self, index: usize) -> &[i64] {
         &self.patterns[index]
+    }
+    /// An operand's values in the lanes of every tile, where they are known.
+    pub(super) fn known_lanes(&self, operand: Operand) -> Option<Vec<u64>> {
+        match (self.shape(operand), operand) {
+            (VectorShape::Constant(bits), _) => Some(vec![bits; self.lanes]),
+            // Its first lane's is 0, so that the tile's number is what the pattern's first is less than that.
+            (VectorShape::Scalar(pattern), Operand::Reg(Reg(reg)))
+                if u32::from(self.zeros[reg as usize]) == ALL_ZEROS =>
+            {
+                let pattern = self.pattern(pattern);
+                Some(pattern.iter().map(|number| number.wrapping_sub(pattern[0]) as u64).collect())
+            }
+            _ => None,
+        }
     }
     /// Whether all vectors of a tile have the same pattern.
     pub(super) fn repeats(&self, index: usize) -> bool {
@@ -424,7 +443,7 @@ impl Shapes {
         let (varying, constant) = if patterns[0] != 0 { (0, 1) } else { (1, 0) };
         let VectorShape::Constant(bits) = self.shape(args[constant]) else { return None };
         let Operand::Reg(Reg(number)) = args[varying] else { return None };
-        let below = 1i64 << self.zeros[number as usize];
+        let below = 1i64 << u32::from(self.zeros[number as usize]).min(MAX_ZEROS);
         if !self.patterns[patterns[varying]].iter().all(|number| (0..below).contains(number)) {
             return None;
         }
@@ -548,39 +567,4 @@ fn by_lane(launch: &LaunchConstants<'_>, region: &Region, budget: &Budget) -> Op
 
 fn mask(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
-}
-
-/// The layout of a tile's lanes.
-#[derive(Clone, Debug)]
-pub(super) struct TileLayout {
-    pub(super) lanes: usize,
-    /// Zeros, and the three axes of `tid`.
-    patterns: Vec<Vec<i64>>,
-}
-
-impl TileLayout {
-    /// Tiles of so many lanes, if every tile of a block has the same pattern of threads.
-    pub(super) fn new(block: [u32; 3], lanes: usize) -> Option<TileLayout> {
-        let threads: usize = block.iter().map(|&axis| axis as usize).product();
-        if !threads.is_multiple_of(lanes) {
-            return None;
-        }
-        let axes: Vec<[i64; 3]> =
-            (0..threads).map(|thread| LaunchConstants::axes(block, thread as u64).map(i64::from)).collect();
-        let pattern = |tile: usize, axis: usize| {
-            let tile = &axes[tile * lanes..(tile + 1) * lanes];
-            tile.iter().map(move |at| at[axis] - tile[0][axis])
-        };
-        let first: Vec<Vec<i64>> = (0..3).map(|axis| pattern(0, axis).collect()).collect();
-        let alike =
-            (0..threads / lanes).all(|tile| (0..3).all(|axis| pattern(tile, axis).eq(first[axis].iter().copied())));
-        alike.then(|| TileLayout { lanes, patterns: [vec![vec![0; lanes]], first].concat() })
-    }
-    /// The index of a pattern, which may be new.
-    pub(super) fn pattern(&mut self, pattern: Vec<i64>) -> usize {
-        self.patterns.iter().position(|other| *other == pattern).unwrap_or_else(|| {
-            self.patterns.push(pattern);
-            self.patterns.len() - 1
-        })
-    }
 }

@@ -7,6 +7,7 @@ use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, operand_state};
 use crate::native::shape::VectorShape;
+use crate::scalar::compare;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
@@ -275,6 +276,17 @@ impl Emitter<'_> {
             return self.first_lane(d, Register::K2);
         }
         let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
+        if let (Some(a), Some(b), true) =
+            (self.shapes.known_lanes(a), self.shapes.known_lanes(b), self.shapes.is_by_tile(of, a, b))
+        {
+            let lanes: Vec<bool> = a.iter().zip(b).map(|(&a, b)| compare(comparison, of, a, b)).collect();
+            for (word, lanes) in (0..).zip(lanes.chunks(64)) {
+                let bits = lanes.iter().rev().fold(0, |bits, &is_true| bits << 1 | u64::from(is_true));
+                self.asm.constant(Register::RAX, bits);
+                self.set_mask_word(d, to, word);
+            }
+            return Ok(());
+        }
         if self.compares_by_tile(of, a, b) {
             // Most tiles agree.
             let [apart, done] = core::array::from_fn(|_| self.asm.label());
