@@ -128,9 +128,8 @@ impl Emitter<'_> {
         for (half, wide) in [(C, C), (B, D)] {
             self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, wide, ymm(half));
             // The nearest whole number, in the low bits of A.
-            let shifter = self.load(shifter, Width::B64, E);
-            self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, A, wide, Source::Register(shifter), exact);
-            self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, E, A, Source::Register(shifter), exact);
+            self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, A, wide, shifter, exact);
+            self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, E, A, shifter, exact);
             self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, wide, wide, Source::Register(E), exact);
             self.shift(Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8, A, A, 52);
             if wide == C {
@@ -139,8 +138,7 @@ impl Emitter<'_> {
         }
         let [first, terms @ ..] = POWER.map(|term| self.broadcast_constant(term, Width::B64));
         for sum in [B, E] {
-            let first = self.load(first, Width::B64, sum);
-            self.copy_vector(sum, first);
+            self.load(first, Width::B64, sum);
         }
         for term in terms {
             for (sum, x) in [(B, C), (E, D)] {
