@@ -19,6 +19,7 @@ mod memory;
 mod min_max;
 mod nans;
 mod one_by_one;
+mod power;
 mod prefetch;
 mod quotient;
 mod scalar;

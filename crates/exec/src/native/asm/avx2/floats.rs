@@ -40,18 +40,6 @@ impl Asm {
         });
     }
 
-    /// The 32-bit lanes that equal a number become the one below it.
-    pub(in crate::native) fn decrement_where_equal(&mut self, x: Register, number: MemoryOperand) {
-        use Code as K;
-        self.sequence(|asm| {
-            let x = halved(x).ok_or(AsmError::NoCounterpart(K::VEX_Vpcmpeqd_ymm_ymm_ymmm256))?;
-            asm.take_t();
-            asm.append(Instruction::with3(K::VEX_Vpcmpeqd_ymm_ymm_ymmm256, T, x, number)?);
-            asm.append(Instruction::with3(K::VEX_Vpaddd_ymm_ymm_ymmm256, x, x, T)?);
-            Ok(())
-        });
-    }
-
     /// f32 lanes with all NaNs replaced.
     pub(in crate::native) fn replace_nans(&mut self, to: Register, from: Register, by: MemoryOperand) {
         let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;

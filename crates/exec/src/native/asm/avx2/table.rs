@@ -125,6 +125,8 @@ pub(super) fn counterpart(code: Code) -> Option<Code> {
         K::EVEX_Vpmovzxdq_zmm_k1z_ymmm256 => K::VEX_Vpmovzxdq_ymm_xmmm128,
         K::EVEX_Vpmovsxdq_zmm_k1z_ymmm256 => K::VEX_Vpmovsxdq_ymm_xmmm128,
         K::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpermd_ymm_ymm_ymmm256,
+        K::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpunpckldq_ymm_ymm_ymmm256,
+        K::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32 => K::VEX_Vpunpckhdq_ymm_ymm_ymmm256,
         K::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8 => K::VEX_Vextracti128_xmmm128_ymm_imm8,
         K::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 => K::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
         K::EVEX_Vbroadcastss_zmm_k1z_xmmm32 => K::VEX_Vbroadcastss_ymm_m32,
