@@ -133,7 +133,7 @@ impl Emitter<'_> {
                 let range = Code::EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
                 self.op3_immediate(range, to, x, Source::Register(y), extremum);
             } else {
-                self.asm.extremum(to, [x, y], C, op.max);
+                self.asm.extremum(to, [x, y], D, op.max);
             }
             if op.nan {
                 self.canonical_nan(op.format, to, K2);

@@ -29,7 +29,7 @@ impl Emitter<'_> {
         self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
     }
 
-    /// 2^B in the halves D and C, the lower one first: 2^(k + j/8) by a table, times 2^r for what is left by a polynomial of few terms.
+    /// 2^B in the halves D and C, the lower one first: 2^(k + j/8) by a table, times 2^r for what is left, by a polynomial of few terms.
     fn power_by_table(&mut self) {
         let exact = Decorators::default();
         let lanes = self.machine().lanes();
@@ -67,8 +67,7 @@ impl Emitter<'_> {
         let [first, terms @ ..] = NEAR_ZERO.map(|term| self.broadcast_constant(term, Width::B64));
         let halves = [(C, D), (E, B)];
         for (sum, _) in halves {
-            let first = self.load(first, Width::B64, sum);
-            self.copy_vector(sum, first);
+            self.load(first, Width::B64, sum);
         }
         let fused = Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er;
         for term in terms {
@@ -102,8 +101,7 @@ impl Emitter<'_> {
             self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, E, A, Source::Register(shifter), exact);
             self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, wide, wide, Source::Register(E), exact);
             let [first, terms @ ..] = POWER.map(|term| self.broadcast_constant(term, Width::B64));
-            let sum = self.load(first, Width::B64, E);
-            self.copy_vector(E, sum);
+            self.load(first, Width::B64, E);
             for term in terms {
                 self.op3(Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, E, wide, term, exact);
             }

@@ -253,20 +253,20 @@ impl Emitter<'_> {
     }
 }
 
-/// The vectors, as long as the one that is made, in which the lanes of a warp are that a vector is made of.
+/// Of a warp's vectors, those that have the lanes that a vector of the result is made of.
 fn vectors_of(sources: &[(usize, bool)]) -> Vec<usize> {
     let vectors: BTreeSet<usize> = sources.iter().map(|&(lane, _)| lane / sources.len()).collect();
     vectors.into_iter().collect()
 }
-/// Those lanes of a vector that are in one of these, as bits.
+/// The lanes of the result that one of these has, as bits.
 fn lanes_of(sources: &[(usize, bool)], vector: usize) -> u32 {
     sources.iter().rev().fold(0, |bits, &(lane, _)| bits << 1 | u32::from(lane / sources.len() == vector))
 }
-/// Where in its vector each lane is.
+/// Where in its vector each of these lanes is.
 fn places(sources: &[(usize, bool)]) -> Vec<u8> {
     sources.iter().flat_map(|&(lane, _)| ((lane % sources.len()) as u32).to_le_bytes()).collect()
 }
-/// Whether each lane has the place in its vector that it is to have.
+/// Whether each already is in its place.
 fn is_in_order(sources: &[(usize, bool)]) -> bool {
     sources.iter().enumerate().all(|(place, &(lane, _))| lane % sources.len() == place)
 }

@@ -5,37 +5,38 @@ use crate::native::asm::{Asm, AsmError};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 impl Asm {
-    /// The greater or the less of f32 lanes, -0 below +0; where one is a NaN, the other one.
-    pub(in crate::native) fn extremum(&mut self, to: Register, from: [Register; 2], scratch: Register, max: bool) {
+    /// The greater or the less of f32 lanes, -0 below +0; where one is a NaN, the other one. `free` is used where `to` is an operand.
+    pub(in crate::native) fn extremum(&mut self, to: Register, from: [Register; 2], free: Register, max: bool) {
         use Code as K;
         self.sequence(|asm| {
             let vector = |register| halved(register).ok_or(AsmError::NoCounterpart(K::VEX_Vmaxps_ymm_ymm_ymmm256));
-            let (to, x, y, scratch) = (vector(to)?, vector(from[0])?, vector(from[1])?, vector(scratch)?);
+            let (to, x, y, free) = (vector(to)?, vector(from[0])?, vector(from[1])?, vector(free)?);
             asm.take_t();
-            let nans = |of| Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, T, of, of, 3u32);
+            let nans = |to, of| Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, to, of, of, 3u32);
             let extremum = if max { K::VEX_Vmaxps_ymm_ymm_ymmm256 } else { K::VEX_Vminps_ymm_ymm_ymmm256 };
             // Each way round: of two zeros, or beside a NaN, the second is the result. The bits of both give the zero that is right,
             // once a NaN has those that leave the other result as it is.
             let both = if max {
-                asm.append(nans(y)?);
-                asm.append(Instruction::with3(extremum, scratch, x, y)?);
-                asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, scratch, scratch, T)?);
-                asm.append(nans(x)?);
+                asm.append(nans(T, y)?);
+                asm.append(Instruction::with3(extremum, U, x, y)?);
+                asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, U, U, T)?);
+                asm.append(nans(T, x)?);
                 asm.append(Instruction::with3(extremum, to, y, x)?);
                 asm.append(Instruction::with3(K::VEX_Vorps_ymm_ymm_ymmm256, to, to, T)?);
                 K::VEX_Vandps_ymm_ymm_ymmm256
             } else {
                 // Of two NaNs `y` stays.
-                asm.append(Instruction::with4(K::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, U, y, y, 3u32)?);
-                asm.append(nans(x)?);
+                let free = if to == x || to == y { free } else { to };
+                asm.append(nans(U, y)?);
+                asm.append(nans(T, x)?);
                 asm.append(Instruction::with3(K::VEX_Vandnps_ymm_ymm_ymmm256, U, T, U)?);
-                asm.append(Instruction::with3(extremum, scratch, x, y)?);
-                asm.append(Instruction::with3(K::VEX_Vandnps_ymm_ymm_ymmm256, scratch, U, scratch)?);
+                asm.append(Instruction::with3(extremum, free, x, y)?);
+                asm.append(Instruction::with3(K::VEX_Vandnps_ymm_ymm_ymmm256, U, U, free)?);
                 asm.append(Instruction::with3(extremum, to, y, x)?);
                 asm.append(Instruction::with3(K::VEX_Vandnps_ymm_ymm_ymmm256, to, T, to)?);
                 K::VEX_Vorps_ymm_ymm_ymmm256
             };
-            asm.append(Instruction::with3(both, to, to, scratch)?);
+            asm.append(Instruction::with3(both, to, to, U)?);
             Ok(())
         });
     }
