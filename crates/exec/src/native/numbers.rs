@@ -92,8 +92,12 @@ fn zeros_of(launch: &LaunchConstants<'_>, op: &Op, zeros: &[u8], tid: [u32; 3]) 
             match op {
                 IntOp::Add | IntOp::Sub | IntOp::Or | IntOp::Xor | IntOp::Min(_) | IntOp::Max(_) => of(a).min(of(b)),
                 IntOp::And => {
-                    let has_no_more = |bits: Operand, zeros| matches!(bits, Operand::Imm(bits) if bits.checked_shr(zeros).unwrap_or(0) == 0);
-                    if has_no_more(b, of(a)) || has_no_more(a, of(b)) { ALL_ZEROS } else { of(a).max(of(b)) }
+                    // What is left of a constant's bits above the zeros of the other.
+                    let left = |bits: Operand, zeros: u32| match bits {
+                        Operand::Imm(bits) => bits.checked_shr(zeros).unwrap_or(0),
+                        Operand::Reg(_) => u64::MAX,
+                    };
+                    if left(b, of(a)) == 0 || left(a, of(b)) == 0 { ALL_ZEROS } else { of(a).max(of(b)) }
                 }
                 IntOp::Mul | IntOp::MulWide(_) => of(a) + of(b),
                 IntOp::MulAdd | IntOp::MulAddWide(_) => (of(a) + of(b)).min(of(c)),

@@ -49,7 +49,7 @@ impl Emitter<'_> {
         }
         self.asm.test_nans();
     }
-    /// The same of a register that is about to be stored, if they have not been looked for before.
+    /// A side exit at a NaN of f64 of a register that is about to be stored, if it has not been looked for before.
     pub(super) fn exit_on_stored_nans(&mut self, value: Operand) -> EmitResult {
         let Operand::Reg(reg) = value else { return Ok(()) };
         if !self.deferred.checked_late[reg.0 as usize] {
