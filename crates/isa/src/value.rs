@@ -68,7 +68,8 @@ pub struct ParsedValue {
 }
 
 /// Reads an operand of `components` components: hex bits `0x3fc00000` (a `-` before them flips every sign), PTX `0f3FC00000`
-/// and `0d3FF8000000000000`, and where there is one component every number that [`parse_number`] reads.
+/// and `0d3FF8000000000000`, and where there is one component every number that [`parse_number`] reads, also with the letter that expressions
+/// have for the operand's type behind it (`1.5f`).
 ///
 /// # Errors
 /// What was found and what was expected.
@@ -119,10 +120,14 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
         let (bits, exact) = convert(from, format, Rounding::NearestEven, bits);
         return Ok(ParsedValue { value: Value::scalar(bits ^ flip), exact });
     }
-    let number = parse_number(format, text).map(|number| (number.bits, number.exact));
-    match number.or_else(|| Some((parse_testfloat(format, text)?, true))) {
+    let number = |text| parse_number(format, text).map(|number| (number.bits, number.exact));
+    // As many hex digits as the operand has may be its bits.
+    let may_be_bits = 4 * text.len() == format.width() as usize && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let of_type =
+        || without_type(text).filter(|(of, _)| *of == Some(format) && !may_be_bits).and_then(|(_, text)| number(text));
+    match number(text).or_else(|| Some((parse_testfloat(format, text)?, true))).or_else(of_type) {
         Some((bits, exact)) => Ok(ParsedValue { value: Value::scalar(bits), exact }),
-        None => Err(match without_type(format, text) {
+        None => Err(match without_type(text).map(|(_, number)| number).filter(|text| number(text).is_some()) {
             Some(number) => format!("`{text}` has a type of its own, and the operand's is known: expected `{number}`"),
             None => format!(
                 "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
@@ -132,10 +137,17 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
     }
 }
 
-/// The number before the letter that C, CUDA and expressions here have for a type.
-fn without_type(format: Format, text: &str) -> Option<&str> {
-    let number = text.strip_suffix(['f', 'F', 'h', 'b', 'd', 'l', 'L'])?;
-    parse_number(format, number).map(|_| number)
+/// A number and the type of the letter behind it, as C, CUDA and expressions here have them: `1.5f`, `2h`.
+fn without_type(text: &str) -> Option<(Option<Format>, &str)> {
+    let (last, number) = (text.chars().next_back()?, &text[..text.char_indices().next_back()?.0]);
+    let format = match last {
+        'f' | 'F' => Some(Format::F32),
+        'h' => Some(Format::F16),
+        'b' => Some(Format::BF16),
+        'd' | 'l' | 'L' => None,
+        _ => return None,
+    };
+    number.ends_with(|digit: char| digit.is_ascii_digit() || digit == '.').then_some((format, number))
 }
 
 /// The same as a person writes it: hex bits have all their digits.

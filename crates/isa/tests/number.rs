@@ -190,13 +190,26 @@ fn operands() {
     {
         assert!(bits(format, lanes, text).is_err(), "{text}");
     }
+    // With the letter of the operand's own type.
+    for (format, text, value) in [
+        (Format::F32, "1.5f", 0x3fc0_0000),
+        (Format::F32, "-2.F", 0xc000_0000),
+        (Format::F32, "0x1.8p0f", 0x3fc0_0000),
+        (Format::F16, "1.5h", 0x3e00),
+        (Format::BF16, "1.5b", 0x3fc0),
+    ] {
+        assert_eq!(bits(format, 1, text), Ok(vec![value]), "{text}");
+    }
     // What is wrong, and not something else.
     for (text, problem) in [
         ("0x", "`0x` has no digits"),
         ("0xg", "`0xg` has a character that is no hex digit"),
         ("-0x1.8", "`-0x1.8` lacks the exponent of a hexadecimal number: expected such as `-0x1.8p0`"),
         ("0x1.8.", "`0x1.8.` has a character that is no hex digit"),
-        ("1.5f", "`1.5f` has a type of its own, and the operand's is known: expected `1.5`"),
+        ("1.5h", "`1.5h` has a type of its own, and the operand's is known: expected `1.5`"),
+        ("1.5d", "`1.5d` has a type of its own, and the operand's is known: expected `1.5`"),
+        ("4080000f", "`4080000f` has a type of its own, and the operand's is known: expected `4080000`"),
+        ("inff", "`inff` is not a value: "),
         ("1.5q", "`1.5q` is not a value: "),
     ] {
         let found = bits(Format::F32, 1, text).unwrap_err();

@@ -28,7 +28,7 @@ pub(crate) fn is_integer_type(name: &str) -> bool {
 
 /// What gives an integer of a number: a type of integers, CUDA's conversions, C's.
 pub(crate) fn to_integer(name: &str) -> Option<Call> {
-    match name {
+    match name.strip_prefix("std::").unwrap_or(name) {
         "lrint" | "lrintf" | "llrint" | "llrintf" => Some(Call::Rint),
         "lround" | "lroundf" | "llround" | "llroundf" => Some(Call::RoundAway),
         _ if is_integer_type(name) => Some(Call::Trunc),

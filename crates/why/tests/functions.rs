@@ -116,7 +116,7 @@ fn kinds(answer: &Answer) -> Vec<String> {
 #[test]
 fn integers_and_remainders_are_those_of_the_standard_library() {
     type Computed = (&'static str, fn(f32, f32) -> f32);
-    const COMPUTED: [Computed; 10] = [
+    const COMPUTED: [Computed; 11] = [
         ("rint(a)", |a, _| a.round_ties_even()),
         ("np.round(a)", |a, _| a.round_ties_even()),
         ("torch.round(a)", |a, _| a.round_ties_even()),
@@ -125,6 +125,7 @@ fn integers_and_remainders_are_those_of_the_standard_library() {
         ("__float2int_rn(a)", |a, _| a.round_ties_even()),
         ("__float2int_rd(a)", |a, _| a.floor()),
         ("(float)lroundf(a)", |a, _| a.round()),
+        ("(float)std::lround(a)", |a, _| a.round()),
         ("fmod(a, b)", |a, b| a % b),
         ("np.fmod(a, b)", |a, b| a % b),
     ];
