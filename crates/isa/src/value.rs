@@ -121,31 +121,32 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
         return Ok(ParsedValue { value: Value::scalar(bits ^ flip), exact });
     }
     let number = |text| parse_number(format, text).map(|number| (number.bits, number.exact));
+    let scalar = |(bits, exact)| Ok(ParsedValue { value: Value::scalar(bits), exact });
+    if let Some(read) = number(text).or_else(|| Some((parse_testfloat(format, text)?, true))) {
+        return scalar(read);
+    }
     // As many hex digits as the operand has may be its bits.
     let may_be_bits = 4 * text.len() == format.width() as usize && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let of_type =
-        || without_type(text).filter(|(of, _)| *of == Some(format) && !may_be_bits).and_then(|(_, text)| number(text));
-    match number(text).or_else(|| Some((parse_testfloat(format, text)?, true))).or_else(of_type) {
-        Some((bits, exact)) => Ok(ParsedValue { value: Value::scalar(bits), exact }),
-        None => Err(match without_type(text).map(|(_, number)| number).filter(|text| number(text).is_some()) {
-            Some(number) => format!("`{text}` has a type of its own, and the operand's is known: expected `{number}`"),
-            None => format!(
-                "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
-                hex_bits(format.width(), format.one())
-            ),
-        }),
+    match without_type(text).and_then(|(of, digits)| Some((of, digits, number(digits)?))) {
+        Some((of, _, read)) if of == Some(format) && !may_be_bits => scalar(read),
+        Some((_, digits, _)) => {
+            Err(format!("`{text}` has a type of its own, and the operand's is known: expected `{digits}`"))
+        }
+        None => Err(format!(
+            "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
+            hex_bits(format.width(), format.one())
+        )),
     }
 }
 
 /// A number and the type of the letter behind it, as C, CUDA and expressions here have them: `1.5f`, `2h`.
 fn without_type(text: &str) -> Option<(Option<Format>, &str)> {
-    let (last, number) = (text.chars().next_back()?, &text[..text.char_indices().next_back()?.0]);
-    let format = match last {
-        'f' | 'F' => Some(Format::F32),
-        'h' => Some(Format::F16),
-        'b' => Some(Format::BF16),
-        'd' | 'l' | 'L' => None,
-        _ => return None,
+    let number = text.strip_suffix(['f', 'F', 'h', 'b', 'd', 'l', 'L'])?;
+    let format = match &text[number.len()..] {
+        "f" | "F" => Some(Format::F32),
+        "h" => Some(Format::F16),
+        "b" => Some(Format::BF16),
+        _ => None,
     };
     number.ends_with(|digit: char| digit.is_ascii_digit() || digit == '.').then_some((format, number))
 }

@@ -356,18 +356,23 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Writes into the tiles' records which of these blocks they are of, and where its shared memory is.
+    pub(super) fn set_blocks(&mut self, instance: &mut CodeInstance, first: u64, blocks: usize) {
+        let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
+        let of_block = self.threads / instance.code.lanes;
+        let mut axes = LaunchConfig::axes(self.config.grid, first);
+        for block in 0..blocks {
+            let own = shared + (block * self.shared_words * 4) as u64;
+            instance.set_block(block * of_block..(block + 1) * of_block, axes, own);
+            axes = LaunchConfig::next_axes(self.config.grid, axes);
+        }
+    }
     /// Fills the tiles' records, and the inputs' addresses.
     fn prepare(&mut self, instance: &mut CodeInstance, count: usize) {
         let (lanes, threads) = (instance.code.lanes, self.threads);
         let size = self.config.block;
         instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile * lanes % threads) as u64));
-        let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
-        let mut axes = LaunchConfig::axes(self.config.grid, self.first_block);
-        for block in 0..self.blocks {
-            let of_block = shared + (block * self.shared_words * 4) as u64;
-            instance.set_block(block * threads / lanes..(block + 1) * threads / lanes, axes, of_block);
-            axes = LaunchConfig::next_axes(self.config.grid, axes);
-        }
+        self.set_blocks(instance, self.first_block, self.blocks);
         let mut next = 0;
         while let Some((reg, value)) = instance.code.input(next) {
             next += 1;

@@ -179,21 +179,14 @@ impl Interpreter<'_> {
         segments: &[SegmentView],
     ) -> Result<(), Deviation> {
         self.clear_shared(blocks);
-        let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let mut issued = 0u64;
         let Phases { all, prefetch, numbers, .. } = phases;
         for index in 0..all.len() {
             let (before, rest) = all.split_at_mut(index);
             let phase = &mut rest[0];
-            let of_block = self.threads / phase.step.code.lanes;
-            let count = blocks * of_block;
-            let mut axes = LaunchConfig::axes(self.config.grid, first);
-            for block in 0..blocks {
-                let own = shared + (block * self.shared_words * 4) as u64;
-                phase.instance.set_block(block * of_block..(block + 1) * of_block, axes, own);
-                axes = LaunchConfig::next_axes(self.config.grid, axes);
-            }
+            let count = blocks * self.threads / phase.step.code.lanes;
+            self.set_blocks(&mut phase.instance, first, blocks);
             if !phase.take_registers(before, blocks * self.threads, numbers) {
                 return Err(Deviation { phase: index, issued, done: None });
             }
