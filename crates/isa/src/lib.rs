@@ -33,6 +33,6 @@ pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use rule::Rule;
 pub use value::{
-    MAX_COMPONENTS, ParsedValue, Value, convert, missing_digits, parse_plain_hex, parse_testfloat, parse_value,
-    parse_whole,
+    MAX_COMPONENTS, ParsedValue, TYPE_LETTERS, Value, convert, missing_digits, parse_plain_hex, parse_testfloat,
+    parse_value, parse_whole,
 };

@@ -139,15 +139,15 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
     }
 }
 
-/// A number and the type of the letter behind it, as C, CUDA and expressions here have them: `1.5f`, `2h`.
+/// The letters behind numbers that say their types, as C, CUDA and expressions here have them: `1.5f`, `2h`.
+pub const TYPE_LETTERS: [(char, Format); 4] =
+    [('f', Format::F32), ('F', Format::F32), ('h', Format::F16), ('b', Format::BF16)];
+
+/// A number and the type of the letter behind it, if it is one that operands have.
 fn without_type(text: &str) -> Option<(Option<Format>, &str)> {
-    let number = text.strip_suffix(['f', 'F', 'h', 'b', 'd', 'l', 'L'])?;
-    let format = match &text[number.len()..] {
-        "f" | "F" => Some(Format::F32),
-        "h" => Some(Format::F16),
-        "b" => Some(Format::BF16),
-        _ => None,
-    };
+    let last = text.chars().next_back()?;
+    let format = TYPE_LETTERS.into_iter().find(|(letter, _)| *letter == last).map(|(_, format)| format);
+    let number = text.strip_suffix(last).filter(|_| format.is_some() || matches!(last, 'd' | 'l' | 'L'))?;
     number.ends_with(|digit: char| digit.is_ascii_digit() || digit == '.').then_some((format, number))
 }
 

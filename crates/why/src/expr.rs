@@ -3,7 +3,7 @@
 use roundonce_arith::Format;
 use roundonce_deviate::Typed;
 use roundonce_functions::Function;
-use roundonce_isa::{parse_number, parse_testfloat, parse_whole};
+use roundonce_isa::{TYPE_LETTERS, parse_number, parse_testfloat, parse_whole};
 
 use crate::call::Call;
 use crate::literals::is_untyped;
@@ -81,13 +81,12 @@ pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
     if is_ptx("0d", 18) {
         return of(Format::F64, text);
     }
-    let suffixed = [("f", Format::F32), ("F", Format::F32), ("h", Format::F16), ("b", Format::BF16)];
     // `inf` ends in an f that is no suffix, and an f of a hexadecimal float stands behind its exponent.
     let number = |format, text: &str| {
         parse_number(format, text).map(|number| (Typed { format, bits: number.bits }, number.exact))
     };
-    for (suffix, format) in suffixed {
-        if let Some(found) = text.strip_suffix(suffix).and_then(|rest| number(format, rest)) {
+    for (letter, format) in TYPE_LETTERS {
+        if let Some(found) = text.strip_suffix(letter).and_then(|rest| number(format, rest)) {
             return Ok(found);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
 use roundonce_functions::Function;
-use roundonce_isa::{convert, parse_number};
+use roundonce_isa::{TYPE_LETTERS, convert, parse_number};
 
 use crate::call::Call;
 use crate::expr::{Expr, ExprError, common, parse_typed};
@@ -142,7 +142,7 @@ pub(crate) fn is_untyped(text: &str) -> bool {
     let is_bits = lower.starts_with("0x") && !lower.contains('p');
     let is_ptx = (lower.starts_with("0f") && lower.len() == 10) || (lower.starts_with("0d") && lower.len() == 18);
     let is_suffixed = || {
-        let suffixed = ["f", "F", "h", "b"].into_iter().filter_map(|suffix| text.strip_suffix(suffix));
+        let suffixed = TYPE_LETTERS.into_iter().filter_map(|(letter, _)| text.strip_suffix(letter));
         suffixed.into_iter().any(|rest| parse_number(Format::F64, rest).is_some())
     };
     !text.contains(':') && !is_bits && !is_ptx && !is_suffixed() && parse_number(Format::F64, text).is_some()
