@@ -282,6 +282,8 @@ fn one_by_one(report: &mut Report) -> f64 {
     use rustc_apfloat::{Float, Round, ieee::Single};
     let [a, b, c] = operands(L1);
     let triples: Vec<[u64; 3]> = (0..L1).map(|i| [a[i] as u64, b[i] as u64, c[i] as u64]).collect();
+    let doubles: Vec<[u64; 3]> =
+        triples.iter().map(|triple| triple.map(|bits| f64::from(f32::from_bits(bits as u32)).to_bits() | 0x1357)).collect();
     let mut bench = Bench::<u32>::new("one by one", "L1", L1, "");
     bench.add("Berkeley SoftFloat 3e", |out| {
         for (out, triple) in out.iter_mut().zip(&triples) {
@@ -293,6 +295,19 @@ fn one_by_one(report: &mut Report) -> f64 {
         let rz = Operation::mul_add(Format::F32, Rounding::TowardZero);
         for (out, triple) in out.iter_mut().zip(&triples) {
             *out = rz.evaluate(&Profile::NVIDIA, triple).bits as u32;
+        }
+    });
+    bench.add("Operation::evaluate, to nearest, flags too", |out| {
+        let rn = Operation::mul_add(Format::F32, Rounding::NearestEven);
+        for (out, triple) in out.iter_mut().zip(&triples) {
+            let outcome = rn.evaluate(&Profile::NVIDIA, triple);
+            *out = outcome.bits as u32 ^ u32::from(outcome.flags.bits());
+        }
+    });
+    bench.add("Operation::evaluate, f64", |out| {
+        let rz = Operation::mul_add(Format::F64, Rounding::TowardZero);
+        for (out, triple) in out.iter_mut().zip(&doubles) {
+            *out = (rz.evaluate(&Profile::NVIDIA, triple).bits >> 16) as u32;
         }
     });
     let late = black_box(Operation::mul_add(Format::F32, Rounding::TowardZero));

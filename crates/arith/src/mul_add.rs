@@ -153,18 +153,26 @@ impl Operation {
             && self.is_uniform()
             && !self.oob
         {
-            let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
-            let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
+            // Each arm is compiled to a copy for its format.
             let fast = match self.format {
-                Format::F32 => fast_path::mul_add::<u64>(Format::F32, self.rounding, operands),
-                Format::F64 => fast_path::mul_add::<u128>(Format::F64, self.rounding, operands),
+                Format::F32 => self.evaluate_normal::<u64>(Format::F32, [a, b, c]),
+                Format::F64 => self.evaluate_normal::<u128>(Format::F64, [a, b, c]),
                 _ => None,
             };
-            if let Some(Outcome { bits, flags }) = fast {
-                return Outcome { bits: self.clamp.apply(self.format, bits), flags };
+            if let Some(outcome) = fast {
+                return outcome;
             }
         }
         self.evaluate_untraced(profile, operands)
+    }
+
+    /// The result by the fast path, if operands and result are normal.
+    #[inline(always)]
+    fn evaluate_normal<W: Wide>(&self, format: Format, [a, b, c]: [u64; 3]) -> Option<Outcome> {
+        let sign = |negate| if negate { format.sign_mask() } else { 0 };
+        let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
+        let Outcome { bits, flags } = fast_path::mul_add::<W>(format, self.rounding, operands)?;
+        Some(Outcome { bits: self.clamp.apply(format, bits), flags })
     }
 
     #[inline(never)]

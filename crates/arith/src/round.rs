@@ -1,6 +1,6 @@
 //! Rounding: the only code in the project that rounds an exact value.
 
-use crate::wide::Wide;
+use crate::wide::{Sum, Wide};
 use crate::{FiniteNumber, Flags, Format, Outcome, Tininess, Underflow};
 
 /// A rounding direction.
@@ -63,7 +63,7 @@ impl Rounded {
 fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, half: W) -> bool {
     match rounding {
         // A tie rounds up if the last bit is odd.
-        Rounding::NearestEven => rest > half - W::from(odd as u64),
+        Rounding::NearestEven => rest | W::from(odd as u64) > half,
         Rounding::TowardZero => false,
         Rounding::Down => negative && rest != W::ZERO,
         Rounding::Up => !negative && rest != W::ZERO,
@@ -133,25 +133,25 @@ pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: ExactVal
     }
 }
 
-/// Rounds if the value is certainly normal before and after; `None` if it may not be, or the significand is zero.
+/// Rounds ±sum × 2^quantum if it is certainly normal before and after; `None` if it may not be, or the sum is zero or
+/// short. `sign` is the result's sign bit.
 #[inline(always)]
-pub(crate) fn round_normal<W: Wide>(format: Format, rounding: Rounding, exact: ExactValue<W>) -> Option<Outcome> {
-    if exact.significand == W::ZERO {
-        return None;
-    }
-    let zeros = exact.significand.leading_zeros();
-    let aligned = exact.significand << zeros;
-    let drop = W::BITS - format.precision();
-    let kept = (aligned >> drop).low();
-    let rest = aligned << format.precision();
-    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
+pub(crate) fn round_normal<W: Wide>(
+    format: Format,
+    rounding: Rounding,
+    sign: u64,
+    quantum: i64,
+    sum: Sum<W>,
+) -> Option<Outcome> {
+    let (leading, kept, rest) = sum.significand.split(format.precision())?;
+    let rest = rest | W::from(sum.sticky as u64);
+    let up = round_up(rounding, sign != 0, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
     // As in `round`: one too small, which the hidden bit corrects; a carry may add one more.
-    let field = exact.quantum - zeros as i32 + drop as i32 - format.min_quantum();
-    if field as u32 >= format.exp_max() as u32 - 2 {
+    let field = (quantum + leading as i64 - i64::from(format.frac_bits() as i32 + format.min_quantum())) as u64;
+    if field >= format.exp_max() - 2 {
         return None;
     }
-    let sign = (exact.negative as u64) << (format.width() - 1);
-    let bits = sign | (((field as u64) << format.frac_bits()) + kept + up as u64);
+    let bits = sign | ((field << format.frac_bits()) + kept + up as u64);
     Some(Outcome { bits, flags: Flags::INEXACT.when(rest != W::ZERO) })
 }
 
