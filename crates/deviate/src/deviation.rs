@@ -52,6 +52,8 @@ pub enum Deviation {
     /// What is rounded to nearest goes away from zero where it lies half way between two numbers; what is rounded to this
     /// format alone, if one is named. Of f64 it is not computed.
     TiesAway(Option<Format>),
+    /// What is too large for this format stays at its largest finite number of the same sign (`.satfinite`).
+    StayFinite(Format),
     /// The sums of a reduction are kept in this wider format and rounded at the end; its terms and all else are not.
     WideSum(Format),
     /// Another direction of rounding.
@@ -323,6 +325,7 @@ impl Deviation {
             Deviation::Bf16Cut(Narrowing::EachOperation) => 46,
             Deviation::WideSum(_) => 48,
             Deviation::TiesAway(_) => 52,
+            Deviation::StayFinite(_) => 58,
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
             Deviation::QuotientByRoot => 55,
@@ -342,6 +345,7 @@ impl Deviation {
             | Deviation::WideWhole(format)
             | Deviation::WideSum(format)
             | Deviation::WideResult(format)
+            | Deviation::StayFinite(format)
             | Deviation::NarrowFactors(format) => Some(format_name(*format).into()),
             Deviation::Bf16Cut(Narrowing::EachOperation) => Some("each operation".into()),
             Deviation::Bf16Cut(Narrowing::Whole) => Some("the result".into()),

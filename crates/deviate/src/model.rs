@@ -77,6 +77,8 @@ pub struct EvalModel {
     cuts: bool,
     /// What is rounded to it to nearest has its ties away from zero.
     ties_away: bool,
+    /// What is too large for it stays at its largest finite number.
+    stays_finite: bool,
     /// The last result stays in the wider format.
     keeps_wide: bool,
     any_nan: bool,
@@ -97,6 +99,7 @@ impl EvalModel {
             method: EvalMethod::Native,
             cuts: false,
             ties_away: false,
+            stays_finite: false,
             keeps_wide: false,
             any_nan: false,
             any_zero: false,
@@ -160,6 +163,7 @@ impl EvalModel {
             Deviation::TiesAway(format) if is_about(format) && with_guard_bit(operation.format).is_some() => {
                 other.ties_away = operation.rounding == Rounding::NearestEven;
             }
+            Deviation::StayFinite(format) if *format == operation.format => other.stays_finite = true,
             Deviation::SubnormalsTwice => {
                 if let Some(wide) = with_wider_exponent(operation.format) {
                     other.method = EvalMethod::EachOperation(wide);
@@ -189,6 +193,7 @@ impl EvalModel {
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
             | Deviation::TiesAway(_)
+            | Deviation::StayFinite(_)
             | Deviation::WideSum(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
@@ -275,6 +280,12 @@ impl EvalModel {
 
     /// The stages in which the operation is carried out. `is_last`: its result is that of the whole computation.
     pub fn stages(&self, is_last: bool) -> Stages {
+        let stages = self.stages_to_infinity(is_last);
+        Stages { stays_finite: self.stays_finite && stages.result_format() == self.operation.format, ..stages }
+    }
+
+    /// The same where what is too large becomes an infinity.
+    fn stages_to_infinity(&self, is_last: bool) -> Stages {
         let format = self.operation.format;
         let profile = match self.flush_results {
             ResultFlush::By(rule) => Profile { tininess: rule, sm1x_tininess: rule, ..self.profile },
@@ -297,6 +308,7 @@ impl EvalModel {
                 narrow: narrows.then_some((format, narrowing)),
                 // The rules ask for the exact value, which the first rounding has lost.
                 flush_result: flush_results.filter(|_| narrows).map(|_| Tininess::Result),
+                stays_finite: false,
                 clamp: self.operation.clamp,
             };
         }
@@ -310,6 +322,7 @@ impl EvalModel {
                 profile,
                 narrow: Some((format, NarrowBy::TiesAway)),
                 flush_result: flush_results.map(|_| Tininess::Result),
+                stays_finite: false,
                 clamp: self.operation.clamp,
             };
         }
@@ -338,6 +351,7 @@ impl EvalModel {
             profile: Profile { underflow, ..self.profile },
             narrow: None,
             flush_result: flush_results,
+            stays_finite: false,
             clamp: after,
         }
     }
@@ -466,6 +480,8 @@ pub struct Stages {
     pub narrow: Option<(Format, NarrowBy)>,
     /// Subnormal results are flushed by this rule.
     pub flush_result: Option<Tininess>,
+    /// An infinite result is the largest finite number of its sign.
+    pub stays_finite: bool,
     /// The result is clamped.
     pub clamp: Clamp,
 }
@@ -483,6 +499,8 @@ pub struct Carried {
     pub narrowed: Option<Typed>,
     /// Whether the result was flushed after the arithmetic.
     pub flushed_result: bool,
+    /// Whether the result was kept from an infinity.
+    pub stayed_finite: bool,
 }
 
 impl Carried {
@@ -503,8 +521,14 @@ impl Stages {
             profile: *profile,
             narrow: None,
             flush_result: None,
+            stays_finite: false,
             clamp: Clamp::None,
         }
+    }
+
+    /// Whether a result of this format is kept from being an infinity.
+    pub fn keeps_finite(&self, format: Format, bits: u64) -> bool {
+        self.stays_finite && bits & format.magnitude_mask() == format.infinity()
     }
 
     /// An operand in the format that the arithmetic takes.
@@ -543,6 +567,7 @@ impl Stages {
     /// A result flushed and clamped.
     fn finished(&self, format: Format, bits: u64, is_flushed: bool) -> u64 {
         let bits = if is_flushed { bits & format.sign_mask() } else { bits };
+        let bits = bits - u64::from(self.keeps_finite(format, bits));
         self.clamp.apply(format, bits)
     }
 
@@ -559,7 +584,10 @@ impl Stages {
 
     /// Whether anything follows the arithmetic.
     pub const fn has_finish(&self) -> bool {
-        self.narrow.is_some() || self.flush_result.is_some() || !matches!(self.clamp, Clamp::None)
+        self.narrow.is_some()
+            || self.flush_result.is_some()
+            || self.stays_finite
+            || !matches!(self.clamp, Clamp::None)
     }
 
     /// The format of what the stages give.
@@ -599,6 +627,7 @@ impl Stages {
             inexact: outcome.flags.contains(Flags::INEXACT),
             narrowed: is_narrowed.then_some(value),
             flushed_result,
+            stayed_finite: self.keeps_finite(format, narrowed),
         }
     }
 }

@@ -190,13 +190,14 @@ fn rare(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
         all.push(vec![Deviation::Bf16Cut(Narrowing::Whole)]);
     }
     for narrow in [Format::F16, Format::BF16] {
-        let away = Deviation::TiesAway(Some(narrow));
-        if traits.all_in(&[narrow]) {
-            let methods = [Deviation::WideEachOperation(Format::F32), Deviation::WideWhole(Format::F32)];
-            all.push(vec![away.clone()]);
-            all.extend(methods.map(|method| vec![method, away.clone()]));
-        } else if traits.narrowed_to.contains(&narrow) {
-            all.push(vec![away]);
+        for conversion in [Deviation::TiesAway(Some(narrow)), Deviation::StayFinite(narrow)] {
+            if traits.all_in(&[narrow]) {
+                let methods = [Deviation::WideEachOperation(Format::F32), Deviation::WideWhole(Format::F32)];
+                all.push(vec![conversion.clone()]);
+                all.extend(methods.map(|method| vec![method, conversion.clone()]));
+            } else if traits.narrowed_to.contains(&narrow) {
+                all.push(vec![conversion]);
+            }
         }
     }
     all.extend((traits.format != Format::F64).then(|| vec![Deviation::TiesAway(None)]));

@@ -106,6 +106,7 @@ impl Deviation {
             Deviation::WideResult(_) => "wide-result",
             Deviation::Bf16Cut(_) => "bf16-cut",
             Deviation::TiesAway(_) => "ties-away",
+            Deviation::StayFinite(_) => "stay-finite",
             Deviation::Reciprocal => "reciprocal",
             Deviation::RootByReciprocal => "root-by-reciprocal",
             Deviation::ReciprocalByRoot => "reciprocal-by-root",
@@ -182,6 +183,10 @@ impl Deviation {
                 return format!("rounds to {format} with ties away from zero (adds half an ulp and cuts)");
             }
             Deviation::TiesAway(None) => "rounds to nearest with ties away from zero",
+            Deviation::StayFinite(format) => {
+                let format = format_name(*format);
+                return format!("keeps what is too large for {format} at its largest finite number (.satfinite)");
+            }
             Deviation::Compensated => {
                 "adds the sum's rounding errors at the end (compensated summation, as Python's sum since 3.12)"
             }
@@ -261,6 +266,7 @@ impl Deviation {
             Deviation::WideResult(_) => "not rounding the result",
             Deviation::Bf16Cut(_) => "cutting the result to bf16",
             Deviation::TiesAway(_) => "rounding ties away from zero",
+            Deviation::StayFinite(_) => "keeping what is too large at the largest finite number (.satfinite)",
             Deviation::Compensated => "compensated summation",
             Deviation::SubnormalsTwice => "rounding subnormal results twice",
             Deviation::X87(_) => "computing in 80 bits (x87) and rounding again (double rounding)",

@@ -53,6 +53,8 @@ pub struct Step {
     pub narrow_by: Option<NarrowBy>,
     /// What is flushed apart from the operation: its operands before it, its result after it.
     pub flushed: [bool; 2],
+    /// Whether the result was kept from an infinity.
+    pub stayed_finite: bool,
     /// What its factors are rounded to before.
     pub factors: Option<FactorRounding>,
     /// The result in the x87's format, where it is computed there. The fields above then have it in the operation's type.
@@ -219,6 +221,7 @@ impl Evaluation {
                         narrowed: outcome.stored,
                         narrow_by: None,
                         flushed: [false; 2],
+                        stayed_finite: false,
                         factors: None,
                         x87: Some(outcome.result.number),
                     });
@@ -239,6 +242,7 @@ impl Evaluation {
                 narrowed: carried.narrowed,
                 narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],
+                stayed_finite: carried.stayed_finite,
                 factors: stages.factors,
                 x87: None,
             });
@@ -321,9 +325,11 @@ fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
     let bits = clean(format, bits);
     let by = stages.narrow.map_or(NarrowBy::Direction(stages.operation.rounding), |(_, by)| by);
     let result = clean(to, by.convert(format, to, bits));
+    let stayed_finite = stages.keeps_finite(to, result);
+    let result = result - u64::from(stayed_finite);
     let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
     let result = Typed { format: to, bits: result };
-    Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false }
+    Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false, stayed_finite }
 }
 
 /// A result so many representable values away.

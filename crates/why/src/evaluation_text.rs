@@ -83,7 +83,7 @@ impl Delivered {
             return Some(Delivered::Approximated);
         }
         let [_, mut result_flushed] = step.flushed;
-        let [mut operand_flushed, mut clamped] = [false; 2];
+        let [mut operand_flushed, mut clamped] = [false, step.stayed_finite];
         if step.call.is_none() && step.x87.is_none() {
             step.operation.evaluate_traced(profile, &step.bits, &mut |event| match event {
                 Event::Clamped(_) => clamped = true,
@@ -179,6 +179,7 @@ impl EvaluationText {
                 });
             }
             operation.push_str(if result_flushed { ", then flushed" } else { "" });
+            operation.push_str(if step.stayed_finite { ", kept finite" } else { "" });
             let inexact = step.inexact || is_narrowed_inexactly(step);
             StepText {
                 name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },

@@ -61,7 +61,7 @@ pub use explain::{
     DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, flags_text, meaning,
 };
 pub use expr::{Expr, ExprError, parse_typed};
-pub use literals::{Language, Literal, LiteralTypes};
+pub use literals::{Doubles, Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;
 pub use parse::{Statements, names_in, parse_expr, parse_statements};
 pub use plan::{OpKind, Plan, PlanOp, Ref};

@@ -10,6 +10,7 @@ use roundonce_isa::{TYPE_LETTERS, convert, parse_number};
 use crate::call::Call;
 use crate::expr::{Expr, ExprError, common, parse_typed};
 use crate::parse::{Statements, parse_in};
+use crate::tokens::{Kind, tokens};
 
 /// A language whose rules give literals their types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -135,6 +136,22 @@ impl Literal {
     }
 }
 
+/// An expression that has doubles where another one has floats.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Doubles {
+    /// The expression.
+    pub expression: String,
+    /// The types of its literals.
+    pub types: LiteralTypes,
+    /// What is otherwise in it, to be said behind "with".
+    pub option: String,
+}
+
+/// A float's literal without its `f`.
+fn without_suffix(literal: &str) -> Option<&str> {
+    literal.strip_suffix(['f', 'F']).filter(|number| is_untyped(number) && !is_untyped(literal))
+}
+
 /// Whether a text is a number without a type.
 pub(crate) fn is_untyped(text: &str) -> bool {
     let unsigned = text.trim_start_matches(['-', '+']);
@@ -165,6 +182,48 @@ impl LiteralTypes {
             (types, format!("--as {}", language.name()))
         });
         types.into_iter().chain(languages)
+    }
+
+    /// The literals of an expression that an `f` makes floats, each once; none where they would be floats without it.
+    pub fn floats<'t>(&self, expression: &'t str) -> Vec<&'t str> {
+        let has_doubles = self.ty.is_none() && self.language.is_none_or(|it| it.fraction() == Some(Format::F64));
+        let mut found = Vec::new();
+        for token in tokens(expression).unwrap_or_default() {
+            match token.kind {
+                Kind::Number(it) if has_doubles && without_suffix(it).is_some() && !found.contains(&it) => found.push(it),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// An expression where the `f` of these literals was forgotten; `None` if there are none.
+    ///
+    /// ```
+    /// use roundonce_why::LiteralTypes;
+    /// let types = LiteralTypes::default();
+    /// let text = "0.1f*x + 2.f";
+    /// assert_eq!(types.floats(text), ["0.1f", "2.f"]);
+    /// assert_eq!(types.with_doubles(text, &["0.1f"]).unwrap().expression, "0.1*x + 2.f");
+    /// ```
+    pub fn with_doubles(&self, expression: &str, floats: &[&str]) -> Option<Doubles> {
+        let (mut text, mut copied) = (String::new(), 0);
+        for token in tokens(expression).unwrap_or_default() {
+            match token.kind {
+                Kind::Number(literal) if floats.contains(&literal) => {
+                    text.push_str(&expression[copied..token.at]);
+                    text.push_str(without_suffix(literal)?);
+                    copied = token.at + literal.len();
+                }
+                _ => {}
+            }
+        }
+        text.push_str(&expression[copied..]);
+        let written = floats.iter().map(|it| format!("`{it}`")).collect::<Vec<String>>().join(", ");
+        let doubles = if floats.len() == 1 { "a double" } else { "doubles" };
+        let option = format!("{doubles} in the place of {written}");
+        let types = LiteralTypes { language: self.language.or(Some(Language::C)), ..*self };
+        (copied > 0).then_some(Doubles { expression: text, types, option })
     }
 
     /// Reads a literal.

@@ -48,6 +48,7 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
                 | Deviation::WideResult(_)
                 | Deviation::Bf16Cut(_)
                 | Deviation::TiesAway(_)
+                | Deviation::StayFinite(_)
                 | Deviation::SubnormalsTwice
         )
     };

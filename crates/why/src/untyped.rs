@@ -10,7 +10,7 @@ use crate::answer::{Answer, ObservedAnswer, answer};
 use crate::call::Call;
 use crate::evaluation_text::describe;
 use crate::expr::{Expr, ExprError};
-use crate::literals::{Literal, LiteralTypes, is_integer};
+use crate::literals::{Doubles, Literal, LiteralTypes, is_integer};
 use crate::observed::ObservedValue;
 use crate::search::{CandidateSet, Options};
 use crate::verdict::Outcome;
@@ -40,7 +40,7 @@ pub enum Problem {
 /// That a value is explained where literals have another type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OtherTypes {
-    /// The option of the command that gives them this type.
+    /// What gives them this type: an option of the command, or literals written otherwise.
     pub option: String,
     /// The evaluation that then gives the value.
     pub sentence: String,
@@ -102,6 +102,7 @@ impl Untyped<'_> {
         let (names, expr) = self.read()?;
         let mut found = answer(&expr, seen, options, profile);
         found.name = self.result.map(str::to_owned);
+        self.try_doubles(&expr, &mut found, seen, options, profile);
         if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
             let mut cut = Vec::new();
             let with_cut = self.cut_quotients(expr.clone(), &mut cut);
@@ -131,6 +132,36 @@ impl Untyped<'_> {
             }
         }
         Ok((found, names))
+    }
+
+    /// Tries what nothing gives with literals whose `f` was forgotten: doubles, all of them or one, and the result rounded
+    /// to its type.
+    fn try_doubles(
+        &self,
+        expr: &Expr,
+        found: &mut Answer,
+        seen: &[ObservedValue],
+        options: Options,
+        profile: &Profile,
+    ) {
+        let floats = self.types.floats(self.expression);
+        let one_each = floats.iter().map(std::slice::from_ref).filter(|_| floats.len() > 1).take(MOST_SUFFIXES);
+        for literals in std::iter::once(&floats[..]).chain(one_each) {
+            let is_open = |answered: &ObservedAnswer| answered.outcome == Outcome::None && answered.other_types.is_none();
+            if !found.seen.iter().any(is_open) {
+                return;
+            }
+            let Some(Doubles { expression, types, option }) = self.types.with_doubles(self.expression, literals) else {
+                return;
+            };
+            let Ok((_, wide)) = (Untyped { expression: &expression, types, ..*self }).read() else { continue };
+            let ty = expr.format();
+            let rounded = if wide.format() == ty { wide } else { Expr::Round(Some(ty), Box::new(wide)) };
+            let candidates = CandidateSet::of(&rounded, options, profile);
+            for (answered, seen) in found.seen.iter_mut().zip(seen).filter(|(answered, _)| is_open(answered)) {
+                answered.other_types = explained(&candidates, seen, &option);
+            }
+        }
     }
 
     /// The expression with its quotients of integers cut as its language cuts them, and these as written.
@@ -177,6 +208,9 @@ impl Untyped<'_> {
         all
     }
 }
+
+/// The most literals that are tried as doubles one by one.
+const MOST_SUFFIXES: usize = 8;
 
 /// Whether other types may explain what was seen better: nothing gives it, or only to the digits that were seen.
 fn is_open(answered: &ObservedAnswer) -> bool {

@@ -448,9 +448,40 @@ fn what_is_accurate_may_be_another_formula() {
     assert!(twice.explanations[0].sentence.contains("in f64") && !twice.merely_accurate, "{twice:#?}");
 }
 
-/// What clamps to the largest number is toward zero for numbers of either sign.
+/// A literal's `f` may have been forgotten: of all, or of one.
+#[test]
+fn a_double_in_the_place_of_a_float() {
+    let other = |text: &str, language, x: f32, seen: f32| {
+        let values = BTreeMap::from([("x".to_owned(), format!("{:#010x}", x.to_bits()))]);
+        let types = LiteralTypes { language, ..LiteralTypes::default() };
+        let asked = Untyped { expression: text, result: None, values: &values, types };
+        let seen = [ObservedValue::parse(&format!("{:#010x}", seen.to_bits())).unwrap()];
+        let (found, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
+        let seen = &found.seen[0];
+        (seen.outcome, seen.other_types.as_ref().map(|other| (other.option.clone(), other.is_weak)))
+    };
+    // The host's doubles, rounded once at the end.
+    let x = f32::from_bits(0x4049_1150);
+    let tenth = (f64::from(x) * 0.1) as f32;
+    let option = |option: &str| (Outcome::None, Some((option.to_owned(), false)));
+    assert_ne!(tenth, x * 0.1);
+    assert_eq!(other("x*0.1f", None, x, tenth), option("a double in the place of `0.1f`"));
+    assert_eq!(other("float(x*0.1F)", Some(Language::Cuda), x, tenth), option("a double in the place of `0.1F`"));
+    // Where a literal is a float without its `f`, and where the double is there already.
+    assert_eq!(other("x*0.1f", Some(Language::Glsl), x, tenth), (Outcome::None, None));
+    assert_eq!(other("float(x*0.1)", None, x, tenth), (Outcome::One, None));
+    // Of two literals all, or one.
+    let (x, float) = (7.0 + 1.0 / 1024.0, f64::from(0.7_f32));
+    let [all, one] = [0.7, float].map(|second| (f64::from(x) * 0.1 - second) as f32);
+    assert_eq!(other("x*0.1f - 0.7f", None, x, all), option("doubles in the place of `0.1f`, `0.7f`"));
+    assert_eq!(other("x*0.1f - 0.7f", None, x, one), option("a double in the place of `0.1f`"));
+}
+
+/// What clamps to the largest number is toward zero for numbers of either sign; of f16 conversions do so, of f32 none.
 #[test]
 fn an_overflow_that_stays_finite() {
     let found = ask_all("a*2h", &[("a", "60000h")], &["0x7bff:f16"]);
+    assert!(found.seen[0].explanations[0].sentence.ends_with("at its largest finite number (.satfinite)"));
+    let found = ask_all("a*2f", &[("a", "3e38f")], &["0x7f7fffff"]);
     assert_eq!(found.seen[0].also_possible.as_ref().unwrap().sentence, "rounds toward zero (.rz)");
 }

@@ -1,4 +1,4 @@
-//! Conversions to narrow formats that are not to nearest even: cut off, and with ties away from zero.
+//! Conversions to narrow formats that are not to nearest even: cut off, with ties away from zero, without infinities.
 
 #[allow(dead_code, reason = "the tests share it")]
 mod rational;
@@ -70,6 +70,46 @@ fn one_value() {
     let found = answer(&expr, &[ObservedValue::parse("0x3f81:bf16").unwrap()], Options::default(), &Profile::NVIDIA);
     let first = &found.seen[0].explanations[0];
     assert_eq!(serde_json::to_string(&first.deviations).unwrap(), BF16_AWAY, "{found:#?}");
+}
+
+/// Products that f16 cannot hold are its largest number, those of bf16 too; all else is as it was.
+#[test]
+fn what_is_too_large_stays_finite() {
+    for (text, layout, format, largest) in
+        [("f16(x)", Layout::F16, Format::F16, 0x7bff), ("bf16(x)", Layout::BF16, Format::BF16, 0x7f7f)]
+    {
+        // Every third is of the highest exponents of f32.
+        let raised = |(at, bits): (usize, u64)| if at % 3 == 0 { bits & 0x807f_ffff | 0x7f00_0000 } else { bits };
+        let x: Vec<u64> = numbers(8, 900).into_iter().enumerate().map(raised).collect();
+        let infinity = largest + 1;
+        let finite = |bits: u64| if bits & 0x7fff == infinity { bits - 1 } else { bits };
+        let seen: Vec<u64> = x.iter().map(|&bits| finite(convert(Layout::F32, layout, NEAREST, bits))).collect();
+        assert!(seen.iter().any(|bits| bits & 0x7fff == largest));
+        let answer = ask(text, &[("x", of(Format::F32, &x))], of(format, &seen));
+        let want = format!(r#"[{{"kind":"stay-finite","what":"{}"}}]"#, format.name().unwrap());
+        assert_eq!((deviations(&answer), answer.seen[0].unexplained), (want, 0), "{answer:#?}");
+    }
+}
+
+/// One value, also where an operation of f16 overflows and not a cast.
+#[test]
+fn one_value_stays_finite() {
+    for (text, a, saw, operation) in [
+        ("a*a", "300h", "65504", "mul.rn.f16(a, a), kept finite"),
+        ("f16(a*a)", "300f", "65504", "cvt.rn.f16(t0), kept finite"),
+        ("-a*a", "300h", "-65504", "mul.rn.f16(-a, a), kept finite"),
+    ] {
+        let names = BTreeMap::from([("a".to_owned(), parse_typed(a).unwrap().0)]);
+        let seen = [ObservedValue::parse(saw).unwrap()];
+        let found = answer(&parse_expr(text, &names).unwrap(), &seen, Options::default(), &Profile::NVIDIA);
+        let step = found.seen[0].explanations[0].steps.last().unwrap();
+        assert_eq!(step.operation, operation, "{found:#?}");
+        assert_eq!(serde_json::to_string(&step.delivered).unwrap(), r#""clamped""#);
+        // An infinity needs no such thing.
+        let infinity = [ObservedValue::parse(if saw.starts_with('-') { "-inf" } else { "inf" }).unwrap()];
+        let found = answer(&parse_expr(text, &names).unwrap(), &infinity, Options::default(), &Profile::NVIDIA);
+        assert!(found.seen[0].explanations[0].deviations.is_empty(), "{found:#?}");
+    }
 }
 
 /// A sum of two numbers near one is exact in the host's f64, whose bits are rounded by integers.

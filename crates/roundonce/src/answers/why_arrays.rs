@@ -59,7 +59,7 @@ pub fn why_arrays(
     let AskedArrays { expression, inputs, options, .. } = asked;
     let types = asked.types.beside_arrays();
     let mut notes = Vec::new();
-    // What has no type may be read again.
+    // What has no type, or an `f` behind it, may be read again.
     let is_written = |(_, given): &(&str, ArrayValue<'_>)| matches!(given, ArrayValue::Written(_));
     let has_numbers = inputs.iter().any(is_written) || expression.bytes().any(|byte| byte.is_ascii_digit());
     let inputs_again = has_numbers.then(|| inputs.clone());
@@ -79,12 +79,18 @@ pub fn why_arrays(
     let mut answer = answer_arrays(&question, &seen, options, profile, progress).map_err(NoAnswer::Input)?;
     if has_untyped {
         answer.literals = Some(types.sentence());
-        if let Some(inputs) = inputs_again {
-            let read = |types| Some(read(expression, inputs.clone(), types, profile, &mut Vec::new()).ok()?.0);
-            with_other_types(&mut answer, (&question, &seen), types, read, |question, seen| {
-                answer_arrays(question, seen, options, profile, progress).ok()
-            });
-        }
+    }
+    if let Some(inputs) = inputs_again {
+        let read = |expression, types, option| {
+            Some((read(expression, inputs.clone(), types, profile, &mut Vec::new()).ok()?.0, option))
+        };
+        let doubles = types.with_doubles(expression, &types.floats(expression));
+        let doubles = doubles.iter().filter_map(|it| read(&it.expression, it.types, it.option.clone()));
+        let typed = types.others().filter_map(|(types, option)| read(expression, types, option));
+        let others = doubles.chain(typed.take(if has_untyped { usize::MAX } else { 0 }));
+        with_other_types(&mut answer, (&question, &seen), others, |question, seen| {
+            answer_arrays(question, seen, options, profile, progress).ok()
+        });
     }
     Ok(Noted { answer: AboutArrays { answer, question, seen }, notes })
 }
@@ -119,26 +125,23 @@ fn nothing(name: &str) -> NoAnswer {
     NoAnswer::Input(format!("{name}: it has no elements: there is nothing to explain"))
 }
 
-/// Says of the arrays that are not explained which other types of the literals explain them, each typing tried once.
+/// Says of the arrays that are not explained which other types of the literals explain them, each question tried once.
 fn with_other_types(
     answer: &mut ArrayAnswer,
     (asked, seen): (&Question, &[(String, Values)]),
-    types: LiteralTypes,
-    read: impl Fn(LiteralTypes) -> Option<Question>,
+    mut others: impl Iterator<Item = (Question, String)>,
     mut answer_to: impl FnMut(&Question, &[(String, Values)]) -> Option<ArrayAnswer>,
 ) {
     let mut known: Vec<Question> = Vec::new();
-    for (types, option) in types.others() {
-        // Several evaluations for parts of an array may be one with other types.
-        let is_left = |answered: &ObservedArray| {
-            (answered.unexplained > 0 || answered.groups.len() > 1) && answered.other_types.is_none()
-        };
-        if !answer.seen.iter().any(is_left) {
-            return;
-        }
-        let Some(question) = read(types).filter(|question| question != asked && !known.contains(question)) else {
+    // Several evaluations for parts of an array may be one with other types.
+    let is_left = |answered: &ObservedArray| {
+        (answered.unexplained > 0 || answered.groups.len() > 1) && answered.other_types.is_none()
+    };
+    while answer.seen.iter().any(is_left) {
+        let Some((question, option)) = others.next() else { return };
+        if question == *asked || known.contains(&question) {
             continue;
-        };
+        }
         for (answered, seen) in answer.seen.iter_mut().zip(seen).filter(|(answered, _)| is_left(answered)) {
             let found = answer_to(&question, std::slice::from_ref(seen));
             let is_whole =
