@@ -282,8 +282,10 @@ fn one_by_one(report: &mut Report) -> f64 {
     use rustc_apfloat::{Float, Round, ieee::Single};
     let [a, b, c] = operands(L1);
     let triples: Vec<[u64; 3]> = (0..L1).map(|i| [a[i] as u64, b[i] as u64, c[i] as u64]).collect();
-    let doubles: Vec<[u64; 3]> =
-        triples.iter().map(|triple| triple.map(|bits| f64::from(f32::from_bits(bits as u32)).to_bits() | 0x1357)).collect();
+    let doubles: Vec<[u64; 3]> = triples
+        .iter()
+        .map(|triple| triple.map(|bits| f64::from(f32::from_bits(bits as u32)).to_bits() | 0x1357))
+        .collect();
     let mut bench = Bench::<u32>::new("one by one", "L1", L1, "");
     bench.add("Berkeley SoftFloat 3e", |out| {
         for (out, triple) in out.iter_mut().zip(&triples) {

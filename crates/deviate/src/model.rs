@@ -584,10 +584,7 @@ impl Stages {
 
     /// Whether anything follows the arithmetic.
     pub const fn has_finish(&self) -> bool {
-        self.narrow.is_some()
-            || self.flush_result.is_some()
-            || self.stays_finite
-            || !matches!(self.clamp, Clamp::None)
+        self.narrow.is_some() || self.flush_result.is_some() || self.stays_finite || !matches!(self.clamp, Clamp::None)
     }
 
     /// The format of what the stages give.

@@ -190,7 +190,9 @@ impl LiteralTypes {
         let mut found = Vec::new();
         for token in tokens(expression).unwrap_or_default() {
             match token.kind {
-                Kind::Number(it) if has_doubles && without_suffix(it).is_some() && !found.contains(&it) => found.push(it),
+                Kind::Number(it) if has_doubles && without_suffix(it).is_some() && !found.contains(&it) => {
+                    found.push(it)
+                }
                 _ => {}
             }
         }

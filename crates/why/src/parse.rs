@@ -207,6 +207,7 @@ impl<'a> Parser<'a> {
         match self.kind() {
             None | Some(Kind::Separator) => Ok(value),
             Some(Kind::Mark("@")) => Err(self.error("the factors of a matrix product as arrays: .npy files, or lists")),
+            Some(Kind::Mark("%")) => Err(self.error("fmod(x, y) for a remainder of the sign of x")),
             _ => Err(self.error("an operator or the end")),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::Profile;
+use roundonce_arith::{Format, Profile};
 use roundonce_functions::Function;
 use serde::Serialize;
 
@@ -37,10 +37,10 @@ pub enum Problem {
     Expression(ExprError),
 }
 
-/// That a value is explained where literals have another type.
+/// That a value is explained where literals, or the result, have another type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OtherTypes {
-    /// What gives them this type: an option of the command, or literals written otherwise.
+    /// What gives them this type: an option of the command, or literals or the result written otherwise.
     pub option: String,
     /// The evaluation that then gives the value.
     pub sentence: String,
@@ -85,7 +85,7 @@ impl Untyped<'_> {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use roundonce_arith::Profile;
+    /// use roundonce_arith::{Format, Profile};
     /// use roundonce_why::{LiteralTypes, ObservedValue, Options, Untyped};
     /// let values = BTreeMap::from([("x", "0.1"), ("y", "0.3")].map(|(name, text)| (name.to_owned(), text.to_owned())));
     /// let asked = Untyped { expression: "x*y", result: None, values: &values, types: LiteralTypes::default() };
@@ -102,7 +102,13 @@ impl Untyped<'_> {
         let (names, expr) = self.read()?;
         let mut found = answer(&expr, seen, options, profile);
         found.name = self.result.map(str::to_owned);
-        self.try_doubles(&expr, &mut found, seen, options, profile);
+        for (answered, seen) in found.seen.iter_mut().zip(seen).filter(|(it, _)| it.outcome == Outcome::None) {
+            let ty = seen.typed(expr.format()).map_or(expr.format(), |typed| typed.format);
+            let others = self.meant(&expr, ty).into_iter();
+            let mut explained = others
+                .filter_map(|(other, option)| explained(&CandidateSet::of(&other, options, profile), seen, &option));
+            answered.other_types = explained.next();
+        }
         if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
             let mut cut = Vec::new();
             let with_cut = self.cut_quotients(expr.clone(), &mut cut);
@@ -134,34 +140,23 @@ impl Untyped<'_> {
         Ok((found, names))
     }
 
-    /// Tries what nothing gives with literals whose `f` was forgotten: doubles, all of them or one, and the result rounded
-    /// to its type.
-    fn try_doubles(
-        &self,
-        expr: &Expr,
-        found: &mut Answer,
-        seen: &[ObservedValue],
-        options: Options,
-        profile: &Profile,
-    ) {
+    /// What else may have been meant by an expression that does not give a value of this type, and what says so: a cast
+    /// to a narrow type that was not written; literals whose `f` was forgotten, so that they are doubles, all or one.
+    fn meant(&self, expr: &Expr, seen: Format) -> Vec<(Expr, String)> {
+        let ty = expr.format();
+        let cast =
+            |to: Format, expr: Expr| if expr.format() == to { expr } else { Expr::Round(Some(to), Box::new(expr)) };
+        let narrowed = cast(seen, expr.clone());
+        let is_narrowed = seen.width() == 16 && narrowed != *expr;
+        let narrowed = is_narrowed.then(|| (narrowed.clone(), format!("`{narrowed}`")));
         let floats = self.types.floats(self.expression);
         let one_each = floats.iter().map(std::slice::from_ref).filter(|_| floats.len() > 1).take(MOST_SUFFIXES);
-        for literals in std::iter::once(&floats[..]).chain(one_each) {
-            let is_open = |answered: &ObservedAnswer| answered.outcome == Outcome::None && answered.other_types.is_none();
-            if !found.seen.iter().any(is_open) {
-                return;
-            }
-            let Some(Doubles { expression, types, option }) = self.types.with_doubles(self.expression, literals) else {
-                return;
-            };
-            let Ok((_, wide)) = (Untyped { expression: &expression, types, ..*self }).read() else { continue };
-            let ty = expr.format();
-            let rounded = if wide.format() == ty { wide } else { Expr::Round(Some(ty), Box::new(wide)) };
-            let candidates = CandidateSet::of(&rounded, options, profile);
-            for (answered, seen) in found.seen.iter_mut().zip(seen).filter(|(answered, _)| is_open(answered)) {
-                answered.other_types = explained(&candidates, seen, &option);
-            }
-        }
+        let doubles = std::iter::once(&floats[..]).chain(one_each).filter_map(|literals| {
+            let Doubles { expression, types, option } = self.types.with_doubles(self.expression, literals)?;
+            let (_, wide) = Untyped { expression: &expression, types, ..*self }.read().ok()?;
+            Some((cast(ty, wide), option))
+        });
+        narrowed.into_iter().chain(doubles).collect()
     }
 
     /// The expression with its quotients of integers cut as its language cuts them, and these as written.

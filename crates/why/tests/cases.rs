@@ -477,6 +477,24 @@ fn a_double_in_the_place_of_a_float() {
     assert_eq!(other("x*0.1f - 0.7f", None, x, one), option("a double in the place of `0.1f`"));
 }
 
+/// What is done to a cast is found where no cast is written, too.
+#[test]
+fn a_cast_that_is_not_written() {
+    for (x, by, saw, sentence) in [
+        ("300f", "300f", "0x7bff:f16", "at its largest finite number (.satfinite)"),
+        ("0x3f808000", "1f", "0x3f81:bf16", "with ties away from zero (adds half an ulp and cuts)"),
+    ] {
+        let values = BTreeMap::from([("x", x), ("y", by)].map(|(name, text)| (name.to_owned(), text.to_owned())));
+        let asked = Untyped { expression: "x*y", result: None, values: &values, types: LiteralTypes::default() };
+        let seen = [ObservedValue::parse(saw).unwrap(), ObservedValue::parse("12345f").unwrap()];
+        let (found, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
+        let other = found.seen[0].other_types.as_ref().unwrap();
+        assert!(other.sentence.ends_with(sentence) && other.is_weak, "{other:?}");
+        assert!(other.option.starts_with('`') && other.option.contains("f16("), "{other:?}");
+        assert_eq!(found.seen[1].other_types, None);
+    }
+}
+
 /// What clamps to the largest number is toward zero for numbers of either sign; of f16 conversions do so, of f32 none.
 #[test]
 fn an_overflow_that_stays_finite() {
