@@ -133,11 +133,9 @@ pub(crate) fn why(
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
-    let seen = saw
-        .iter()
-        .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
-    let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
     let asked = Untyped { expression, result: None, values: &names, types };
+    let seen = saw.iter().map(|text| asked.seen(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
+    let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
     let answered = py.detach(|| asked.answer(&seen, options, &profile));
     let (answer, _) = answered.map_err(|problem| match problem {
         Problem::Value(name, problem) => error::whole(py, format!("{name}: {problem}")),

@@ -57,6 +57,18 @@ impl ObservedValue {
         Ok(ObservedValue { text: text.to_owned(), value })
     }
 
+    /// The same of a result of this type: where that has 16 bits, four hex digits are its.
+    ///
+    /// # Errors
+    /// As [`parse`](ObservedValue::parse).
+    pub fn parse_of(format: Format, text: &str) -> Result<ObservedValue, String> {
+        let has_four_digits = text.len() == 6 && text.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("0x"));
+        match format.name() {
+            Some(name) if format.width() == 16 && has_four_digits => ObservedValue::parse(&format!("{text}:{name}")),
+            _ => ObservedValue::parse(text),
+        }
+    }
+
     /// The same as the one number of a format that lies nearest, where it is a decimal.
     pub(crate) fn nearest(&self, format: Format) -> Option<ObservedValue> {
         let Matcher::Decimal(_) = self.value else { return None };

@@ -77,6 +77,17 @@ impl Untyped<'_> {
         expr.map(|expr| (names, expr)).ok_or_else(|| Problem::Expression(ExprError { at: 0, message: message() }))
     }
 
+    /// A value that was seen of the result: where that has 16 bits, four hex digits are its.
+    ///
+    /// # Errors
+    /// As [`ObservedValue::parse`].
+    pub fn seen(&self, text: &str) -> Result<ObservedValue, String> {
+        ObservedValue::parse(text).or_else(|problem| match self.read() {
+            Ok((_, expr)) => ObservedValue::parse_of(expr.format(), text),
+            Err(_) => Err(problem),
+        })
+    }
+
     /// The answer, with the names' literals. A value that no evaluation gives is tried with other types of the literals
     /// that have none.
     ///
@@ -114,7 +125,8 @@ impl Untyped<'_> {
             let with_cut = self.cut_quotients(expr.clone(), &mut cut);
             let language = self.types.rules().name();
             let quotients = cut.iter().map(|it| format!("`{it}`")).collect::<Vec<String>>().join(", ");
-            let uncut = format!(" {quotients} is not cut to a whole number, as {language} cuts quotients of integers.");
+            let are_not = if cut.len() == 1 { "is not cut to a whole number" } else { "are not cut to whole numbers" };
+            let uncut = format!(" {quotients} {are_not}, as {language} cuts quotients of integers.");
             found.literals = Some(self.types.sentence() + if cut.is_empty() { "" } else { &uncut });
             if found.seen.iter().any(is_open) {
                 if !cut.is_empty() {

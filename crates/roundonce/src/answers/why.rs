@@ -39,9 +39,11 @@ pub fn why(asked: &Asked<'_>, profile: &Profile) -> Result<Noted<Vec<Answer>>, N
             return Err(NoAnswer::Input(format!("`{name}` is given twice")));
         }
     }
+    let (expression, options, types) = (asked.expression, asked.options, asked.types);
+    let question = |result| Untyped { expression, result, values: &values, types };
     let mut seen: Vec<(Option<&str>, Vec<ObservedValue>)> = Vec::new();
     for (name, text) in &asked.seen {
-        let value = ObservedValue::parse(text).map_err(|problem| NoAnswer::Input(format!("--saw: {problem}")))?;
+        let value = question(*name).seen(text).map_err(|problem| NoAnswer::Input(format!("--saw: {problem}")))?;
         match seen.iter_mut().find(|(known, _)| known == name) {
             Some((_, values)) => values.push(value),
             None => seen.push((*name, vec![value])),
@@ -50,11 +52,9 @@ pub fn why(asked: &Asked<'_>, profile: &Profile) -> Result<Noted<Vec<Answer>>, N
     if seen.is_empty() {
         seen.push((None, Vec::new()));
     }
-    let (expression, options, types) = (asked.expression, asked.options, asked.types);
     let mut noted = Noted { answer: Vec::new(), notes: Vec::new() };
     for (index, (name, seen)) in seen.iter().enumerate() {
-        let question = Untyped { expression, result: *name, values: &values, types };
-        let (answer, literals) = question.answer(seen, options, profile).map_err(|problem| match problem {
+        let (answer, literals) = question(*name).answer(seen, options, profile).map_err(|problem| match problem {
             Problem::Value(name, problem) => NoAnswer::Input(format!("{name}: {problem}")),
             Problem::Expression(error) => NoAnswer::Input(underlined(expression, &error)),
         })?;

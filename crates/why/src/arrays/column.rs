@@ -43,7 +43,7 @@ impl Column {
     /// # Errors
     /// As [`ObservedValue::parse`].
     pub fn printed(format: Format, text: &str) -> Result<Column, String> {
-        let value = ObservedValue::parse(text)?;
+        let value = ObservedValue::parse_of(format, text)?;
         let typed = value.typed(format).ok_or_else(|| format!("`{text}` is not a value"))?;
         Ok(Column { format: typed.format, bits: Bits::Printed(typed.bits, Box::new(value)) })
     }
