@@ -97,6 +97,11 @@ impl Evaluation {
         plan.chain(modes).chain(order).chain(approximated).collect()
     }
 
+    /// Whether a function is among its operations.
+    pub(crate) fn has_function(&self) -> bool {
+        self.plan.ops.iter().any(|op| op.call().and_then(Call::function).is_some())
+    }
+
     /// How plausible it is as a cause.
     pub fn plausibility(&self) -> Plausibility {
         plausibility(&self.deviations())

@@ -8,7 +8,7 @@ use rational::{NEAREST, array, ask, convert, deviations, fma, multiply, numbers,
 use roundonce_arith::{Format, Profile, Rounding};
 use roundonce_functions::{Function, approximate};
 use roundonce_oracle::Layout;
-use roundonce_why::{ArrayAnswer, Outcome, Values};
+use roundonce_why::{ArrayAnswer, Options, Outcome, Question, Values, answer_arrays};
 
 const NEGATIVE: u64 = 0x8000_0000;
 
@@ -140,5 +140,38 @@ fn roots_with_and_without_a_sum() {
         let text = text.replace('y', "sum(x*x, 1, keepdims=True)");
         let answer = ask(&text, &[("x", matrix(&x))], matrix(&seen));
         assert_eq!((deviations(&answer), answer.seen[0].unexplained), (want, 0), "{text}: {answer:#?}");
+    }
+}
+
+/// An exponential that is some ulps off tells nothing of the quotient behind it: a reciprocal that gives an element more
+/// than the quotient does is no cause.
+#[test]
+fn a_function_off_by_some_ulps_is_no_reciprocal() {
+    // Every f16 from 1/16 to 8, of either sign.
+    let x: Vec<u64> = (0x2c00..0x4800).flat_map(|bits| [bits, bits | 0x8000]).collect();
+    let by = |way: fn(f32, f32) -> f32, off: u64| -> Vec<u64> {
+        let result = |&bits: &u64| {
+            let wide = convert(Layout::F16, Layout::F32, NEAREST, bits);
+            let exact = of_function(Function::Exp, wide ^ 0x8000_0000, 0);
+            let divisor = 1.0 + f32::from_bits(exact.wrapping_add(off) as u32);
+            let result = way(f32::from_bits(wide as u32), divisor);
+            convert(Layout::F32, Layout::F16, NEAREST, result.to_bits().into())
+        };
+        x.iter().map(result).collect()
+    };
+    let of = |values: &[u64]| array(Format::F16, values, &[values.len()]);
+    for (off, missed) in [(u64::MAX - 2, [2, 1]), (u64::MAX, [1, 0])] {
+        let seen = by(|x, y| x / y, off);
+        let missed_by = |way| by(way, 0).iter().zip(&seen).filter(|(one, other)| one != other).count();
+        assert_eq!([missed_by(|x, y| x / y), missed_by(|x, y| x * (1.0 / y))], missed);
+        let question = Question::parse("x / (1h + exp(-x))", [("x".to_owned(), of(&x))].into()).unwrap();
+        let seen = [("seen".to_owned(), of(&seen))];
+        let answer = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap();
+        let [group] = answer.seen[0].groups.as_slice() else { panic!("{answer:#?}") };
+        assert_eq!((group.count, answer.seen[0].outcome), (x.len(), Outcome::Consistent), "{answer:#?}");
+        assert!(group.sentence.contains("in f32"), "{}", group.sentence);
+        // Where the reciprocal misses none, it is named, and nothing said for it.
+        let is_reciprocal = group.sentence.contains("a * (1 / b)");
+        assert_eq!((is_reciprocal, group.sentence.contains("gives for exp(t0)")), (missed[1] == 0, missed[1] > 0));
     }
 }

@@ -23,22 +23,35 @@ const STEPS: u64 = 64;
 type Allowed = (Evaluation, Documents);
 
 impl Comparison<'_> {
-    /// Of some elements, those that one document explains: the one that explains most. `bases`: the evaluations whose
-    /// functions may give other values.
+    /// Of some elements, those that one document explains: the one that explains most. `all`: the evaluations whose
+    /// functions may give other values, by what else is done to all of them. `telling`: elements that tell documents apart,
+    /// as no exact evaluation gives them.
     pub(super) fn approximated(
         &mut self,
-        bases: &[Evaluation],
+        all: &[(Option<Deviation>, Vec<Evaluation>)],
         elements: &[usize],
+        telling: &[usize],
     ) -> Option<(Vec<usize>, ArrayGroup)> {
-        if bases.is_empty() || elements.is_empty() {
+        if elements.is_empty() {
             return None;
         }
-        // Which document it is, a few tell.
-        let some: Vec<usize> = elements.iter().step_by(elements.len().div_ceil(SAMPLE)).copied().collect();
-        let found = self.allowed_at(bases, &some, ALL_DOCUMENTS);
+        // Which document it is, and what else is done, a few tell.
+        let spread =
+            |of: &[usize]| of.iter().step_by(of.len().div_ceil(SAMPLE).max(1)).copied().collect::<Vec<usize>>();
+        let some = [spread(elements), spread(telling)].concat();
         let explains = |allowed: &[Allowed], document: u32| allowed.iter().any(|(_, by)| by >> document & 1 == 1);
-        let count = |document: &u32| found.iter().filter(|allowed| explains(allowed, *document)).count();
-        let document = (0..Documents::BITS).rev().max_by_key(count).filter(|document| count(document) > 0)?;
+        let mut best = (0, None);
+        for (mode, bases) in all.iter().filter(|(_, bases)| !bases.is_empty()) {
+            let found = self.allowed_at(bases, &some, ALL_DOCUMENTS);
+            for document in 0..Documents::BITS {
+                let count = found.iter().filter(|allowed| explains(allowed, document)).count();
+                // A wider type brings many values more: it is to explain all.
+                if count > best.0 && (mode.is_none() || count == some.len()) {
+                    best = (count, Some((mode, bases, document)));
+                }
+            }
+        }
+        let (mode, bases, document) = best.1?;
 
         let found = self.allowed_at(bases, elements, 1 << document);
         let mut explained = Vec::new();
@@ -57,10 +70,12 @@ impl Comparison<'_> {
             }
         }
         // A document's bound holds everywhere: what lies beyond it at many elements has another cause.
-        if explained.len() < elements.len() - elements.len() / FEW {
+        let few = if mode.is_none() { elements.len() / FEW } else { 0 };
+        if explained.len() < elements.len() - few {
             return None;
         }
-        let deviations: Vec<Deviation> = by_call.into_values().map(Deviation::Approximate).collect();
+        let approximations = by_call.into_values().map(Deviation::Approximate);
+        let deviations: Vec<Deviation> = mode.iter().cloned().chain(approximations).collect();
         let (element, evaluation) = shown?;
         let mut example = self.example(element, None);
         example.evaluated = Some(EvaluationText::of(evaluation, self.profile));

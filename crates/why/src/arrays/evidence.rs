@@ -9,6 +9,7 @@ use roundonce_deviate::cover::{Cover, Group, Matcher};
 
 use super::{AS_WRITTEN, Candidates, Column, Comparison, LOOKED_AT};
 use crate::chance::{FARTHEST, WEAK_BITS, bits_after_choice, bits_of_evidence, chance_of_a_match};
+use crate::evaluation::has_wider_type;
 use crate::plan::terms_of;
 use crate::search::place;
 
@@ -102,11 +103,11 @@ impl Comparison<'_> {
         let are_left =
             !graded.unexplained.is_empty() || graded.groups.iter().skip(1).any(|(_, bits)| *bits < WEAK_BITS);
         if let Some(first) = cover.groups.first()
-            && are_left
+            && (are_left || self.hides_functions(first))
             && !self.is_alone(first, &nearest)
         {
             graded.groups.iter_mut().take(1).for_each(|(_, bits)| *bits = 0.0);
-            graded.is_contradicted |= graded.groups.len() == 1;
+            graded.is_contradicted |= are_left && graded.groups.len() == 1;
         }
         if graded.is_contradicted {
             graded.groups[0].1 = 0.0;
@@ -186,8 +187,17 @@ impl Comparison<'_> {
         Evidence { bits, chance, nearest }
     }
 
-    /// Whether the best ones of others miss at least twice as many of all elements as a group. Those that give all that the
-    /// group gives, or flush in another way alone, are no others.
+    /// Whether a group's functions are computed in a wider type than what was seen: it shows an error of theirs at few elements
+    /// alone, at which the group's other deviations show too.
+    fn hides_functions(&self, group: &Group) -> bool {
+        let Candidates::Evaluations(all) = self.candidates else { return false };
+        let evaluation = &all[group.candidates[0]];
+        has_wider_type(&evaluation.modes) && evaluation.has_function()
+    }
+
+    /// Whether the best ones of others miss at least twice as many of all elements as a group, and more by so many that it
+    /// is no accident which of two that are near to the true one gives them. Those that give all that the group gives, or
+    /// flush in another way alone, are no others.
     fn is_alone(&mut self, group: &Group, others: &[usize]) -> bool {
         let deviations = self.deviations;
         let kind = of_one_kind(&deviations[group.candidates[0]]);
@@ -197,7 +207,8 @@ impl Comparison<'_> {
         others.copied().all(|other| {
             let matches = self.matches(other, &all, group.nan);
             let misses = matches.iter().filter(|matches| !**matches).count();
-            misses >= 2 * missed || group.elements.iter().all(|&element| matches[element])
+            let is_far = misses >= 2 * missed && (misses - missed) as f64 >= WEAK_BITS;
+            is_far || group.elements.iter().all(|&element| matches[element])
         })
     }
 

@@ -42,7 +42,6 @@ use sums::{EIGHTY_BITS_UNTRIED, Sums, is_compensated};
 
 use crate::advice::{Advice, advice};
 use crate::answer::{MULTIPLIED_OUT_UNTRIED, ORDERS_UNTRIED, PRODUCTS_UNTRIED, SCHEMA};
-use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::{Evaluation, is_same_fused};
 use crate::evaluation_text::{EvaluationText, describe};
@@ -241,8 +240,8 @@ struct Steps<'a> {
     ends: Vec<usize>,
     /// How many of all may be causes.
     causes: usize,
-    /// Those whose functions may give other values than the correctly rounded ones.
-    approximable: Vec<Evaluation>,
+    /// Those whose functions may give other values than the correctly rounded ones, by what else is done to all of them.
+    approximable: Vec<(Option<Deviation>, Vec<Evaluation>)>,
     untried: Vec<String>,
 }
 
@@ -292,8 +291,10 @@ impl Question {
                 causes = all.len();
             }
         }
-        let has_function = |it: &Evaluation| it.plan.ops.iter().any(|op| op.call().and_then(Call::function).is_some());
-        let approximable = plans.approximable().filter(has_function).collect();
+        let in_f32 = plans.approximable_in_f32().map(|(mode, all)| (Some(mode), all));
+        let mut approximable = vec![(None, plans.approximable().collect::<Vec<Evaluation>>())];
+        approximable.extend(in_f32);
+        approximable.iter_mut().for_each(|(_, all)| all.retain(Evaluation::has_function));
         Steps { candidates: Candidates::Evaluations(all), ends, causes, approximable, untried: plans.untried }
     }
 
@@ -452,7 +453,12 @@ impl Comparison<'_> {
         }
     }
 
-    fn answer(&mut self, name: &str, covered: &Covered, approximable: &[Evaluation]) -> ObservedArray {
+    fn answer(
+        &mut self,
+        name: &str,
+        covered: &Covered,
+        approximable: &[(Option<Deviation>, Vec<Evaluation>)],
+    ) -> ObservedArray {
         let deviations = self.deviations;
         let mut found = self.graded(&covered.cover, covered.tried);
         let possible = |group: &Group| PossibleGroup {
@@ -465,7 +471,7 @@ impl Comparison<'_> {
         let mut nearest = found.too_few.as_ref().map(|(group, _)| possible(group));
         // Where the exact evaluation is no cause of any, one document must allow them all.
         let left = if found.is_contradicted { (0..self.compared).collect() } else { found.unexplained.clone() };
-        if let Some((explained, group)) = self.approximated(approximable, &left) {
+        if let Some((explained, group)) = self.approximated(approximable, &left, &found.unexplained) {
             let explained: HashSet<usize> = explained.into_iter().collect();
             found.unexplained = left.into_iter().filter(|element| !explained.contains(element)).collect();
             found.too_few = found.too_few.filter(|_| !found.unexplained.is_empty());
