@@ -225,6 +225,7 @@ impl<'m, 'a> Check<'m, 'a> {
         } else if function.body.is_some() {
             self.defined.insert(function.name);
         }
+        self.declared_before(function);
         let Some(body) = &function.body else { return };
         self.narrow_values(function, None);
         self.undeclared.clear();

@@ -163,3 +163,26 @@ fn spaces_and_barriers() {
     let function = ".func f(.param .u32 n) { .reg .u32 r; ld.param::func.u32 r, [n]; ret; }";
     assert_eq!(found("9.0", "sm_90", function), [""; 0]);
 }
+
+/// A function's declarations and its body: what they must have alike, and what not, as ptxas 12.9 and 13.5 have it.
+#[test]
+#[rustfmt::skip] // A table.
+fn declarations_of_a_function_agree() {
+    for (first, second, agree) in [
+        (".visible .func f(.param .b32 a);", ".visible .func f(.param .b32 b) { ret; }", true),
+        (".weak .func f(.param .b32 a);", ".weak .func f(.param .b32 a) { ret; }", true),
+        (".extern .func f(.param .b32 a);", ".extern .func f(.param .b32 a);", true),
+        (".visible .entry f(.param .b32 a);", ".visible .entry f(.param .b32 a) .maxntid 32 { ret; }", true),
+        (".extern .func f(.param .b32 a);", ".visible .func f(.param .b32 a) { ret; }", false),
+        (".func f(.param .b32 a);", ".weak .func f(.param .b32 a) { ret; }", false),
+        (".visible .func f(.param .b32 a);", ".visible .entry f(.param .b32 a) { ret; }", false),
+        (".visible .func f(.param .b32 a);", ".visible .func f(.param .u32 a) { ret; }", false),
+        (".visible .func f(.param .b32 a);", ".visible .func f(.reg .b32 a) { ret; }", false),
+        (".visible .func f(.param .b32 a);", ".visible .func f(.param .b32 a, .param .b32 b) { ret; }", false),
+        (".visible .func f(.param .b8 a[8]);", ".visible .func f(.param .b8 a[16]) { ret; }", false),
+        (".visible .func (.param .b32 r) f();", ".visible .func f() { ret; }", false),
+    ] {
+        let codes = found("7.8", "sm_75", &format!("{first}\n{second}"));
+        assert_eq!(codes, if agree { &[][..] } else { &["PTX0034"][..] }, "{first} {second}");
+    }
+}

@@ -100,6 +100,31 @@ fn addresses() {
     forms.check();
 }
 
+/// A vector register is its components, and a name of a range a variable of its own.
+#[test]
+fn vectors_and_ranges() {
+    let mut forms = Forms::default();
+    let mut add = |text: &str, judge: fn([u64; 4]) -> u64| forms.add(format!("// %x\n{text}"), judge);
+    add(".reg .v2 .u32 v; mov.v2.u32 v, {%r2, %r1}; mov.b64 %x0, v;", |[a, b, ..]| b & 0xffff_ffff | a << 32);
+    add(".reg .v4 .b16 v; mov.b64 v, %x3; mov.b64 %x0, {v.w, v.x, v.y, v.z};", |[_, _, c, _]| c.rotate_left(16));
+    add(".reg .v2 .f16 v; mov.b32 v, %r4; mov.b32 %r5, v; cvt.u64.u32 %x0, %r5;", |[.., d]| d & 0xffff_ffff);
+    add(".reg .v2 .u32 v<3>; mov.b64 v2, %x1; mov.b64 v0, %x2; mov.b64 %x0, {v2.x, v0.y};", |[a, b, ..]| {
+        a & 0xffff_ffff | b >> 32 << 32
+    });
+    add(
+        ".local .v2 .u64 own<3>; .shared .u64 all<2>;\n\
+         st.local.v2.u64 [own1], {%x1, %x2}; st.local.v2.u64 [own2], {%x3, %x3}; st.local.v2.u64 [own0], {%x4, %x4};\n\
+         mov.u64 %y5, all1; mov.u64 %y6, all0; sub.u64 %y5, %y5, %y6; ld.local.u64 %x0, [own1+8]; add.u64 %x0, %x0, %y5;",
+        |[_, b, ..]| b.wrapping_add(8),
+    );
+    add(
+        "{ .param .u64 P<2>; st.param.u64 [P0], %x1; st.param.u64 [P1], %x2;\n\
+         ld.param.u64 %y5, [P1]; ld.param.u64 %y6, [P0]; sub.u64 %x0, %y5, %y6; }",
+        |[a, b, ..]| b.wrapping_sub(a),
+    );
+    forms.check();
+}
+
 #[test]
 fn atomics_alone() {
     let mut forms = Forms::default();

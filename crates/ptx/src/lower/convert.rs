@@ -33,7 +33,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             (true, true) => Err(self.refuse(inst)),
             (false, false) => {
                 let (to, from) = (self.parts(to), self.parts(from));
-                self.moves(&to, &from, ty)
+                match (&to[..], &from[..]) {
+                    // A vector register is its components.
+                    ([_], [_, _, ..]) => self.pack(inst, ty),
+                    ([_, _, ..], [_]) => self.unpack(inst, ty),
+                    _ => self.moves(&to, &from, ty),
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Registers and variables that a function declares.
 
-use super::{Body, Entity, Named, Result, module};
+use super::{Body, Entity, Named, RangeOf, Result, module};
 use crate::ast::{Space, Variable, Variables};
 use crate::types::Type;
 use roundonce_ir::Width;
@@ -21,22 +21,25 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn declare_one(&mut self, variable: &'m Variable<'a>) -> Result<()> {
         self.span = variable.span;
+        if let Some(count) = variable.count {
+            let of = self.range(variable, count)?;
+            self.ranges += 1;
+            self.scopes.declare_range(variable.name, count, (of, self.ranges));
+            return Ok(());
+        }
         let entity = match variable.space {
             Space::Reg => return self.declare_registers(variable),
             Space::Local => {
                 let (size, align) = self.size_of(variable)?;
                 self.local(size, align)?
             }
-            Space::Param => {
-                let ty = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
-                match ty {
-                    Some(ty) if (16..=64).contains(&ty.bits) => Entity::CallParam(self.fresh(ty.width()), ty),
-                    _ => {
-                        let (size, align) = self.size_of(variable)?;
-                        self.local(size, align)?
-                    }
+            Space::Param => match in_register(variable) {
+                Some(ty) => Entity::CallParam(self.fresh(ty.width()), ty),
+                None => {
+                    let (size, align) = self.size_of(variable)?;
+                    self.local(size, align)?
                 }
-            }
+            },
             Space::Shared => match self.shared.get(&variable.span.start) {
                 Some(&offset) => Entity::Shared(offset),
                 None => return Err(self.unsupported(format!("shared variable `{}`", variable.name))),
@@ -50,28 +53,62 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     fn declare_registers(&mut self, variable: &'m Variable<'a>) -> Result<()> {
-        let Some(ty) = Type::of(variable.ty) else {
-            return Err(self.unsupported(format!("a register of type `{}`", variable.ty)));
-        };
-        if let Some(count) = variable.count {
-            self.ranges += 1;
-            self.scopes.declare_range(variable.name, count, (ty, self.ranges));
-            return Ok(());
-        }
-        let entity = if variable.lanes > 1 && ty.bits <= 64 {
-            Entity::Vector((0..variable.lanes).map(|_| self.fresh(ty.width())).collect())
-        } else {
-            self.register(ty)
-        };
+        let ty = self.type_of_register(variable)?;
+        let entity = self.register(ty, variable.lanes);
         self.name(variable.name, entity);
         Ok(())
     }
 
-    /// A register of a type; 128 bits are two halves, the lower one first.
-    pub(super) fn register(&mut self, ty: Type) -> Entity<'m, 'a> {
-        if ty.bits <= 64 {
-            return Entity::Register(self.fresh(ty.width()), ty);
-        }
-        Entity::Vector(vec![self.fresh(Width::B64), self.fresh(Width::B64)])
+    fn type_of_register(&self, variable: &Variable<'a>) -> Result<Type> {
+        Type::of(variable.ty).ok_or_else(|| self.unsupported(format!("a register of type `{}`", variable.ty)))
     }
+
+    /// A register of a type and so many lanes; 128 bits are two halves, the lower one first.
+    fn register(&mut self, ty: Type, lanes: u8) -> Entity<'m, 'a> {
+        match lanes {
+            _ if ty.bits > 64 => Entity::Vector(vec![self.fresh(Width::B64), self.fresh(Width::B64)]),
+            0 | 1 => Entity::Register(self.fresh(ty.width()), ty),
+            lanes => Entity::Vector((0..lanes).map(|_| self.fresh(ty.width())).collect()),
+        }
+    }
+
+    /// What the names of a range stand for.
+    fn range(&mut self, variable: &'m Variable<'a>, count: u32) -> Result<RangeOf> {
+        if variable.space == Space::Reg {
+            return Ok(RangeOf::Register(self.type_of_register(variable)?, variable.lanes));
+        }
+        if let (Space::Param, Some(ty)) = (variable.space, in_register(variable)) {
+            return Ok(RangeOf::CallParam(ty));
+        }
+        let (size, align) = self.size_of(variable)?;
+        let each = size / count.max(1);
+        let first = match (variable.space, self.shared.get(&variable.span.start)) {
+            _ if each % align.max(1) != 0 => None,
+            (Space::Shared, Some(&offset)) => Some(RangeOf::Shared(offset, each)),
+            (Space::Local | Space::Param, _) => match self.local(size, align)? {
+                Entity::Local(first) => Some(RangeOf::Local(first, each)),
+                Entity::Frame(first) => Some(RangeOf::Frame(first, each)),
+                _ => None,
+            },
+            _ => None,
+        };
+        first.ok_or_else(|| self.unsupported(format!("`{}<{count}>` of `{}`", variable.name, variable.space.text())))
+    }
+
+    /// What one name of a range stands for.
+    pub(super) fn of_range(&mut self, of: RangeOf, number: u32) -> Entity<'m, 'a> {
+        match of {
+            RangeOf::Register(ty, lanes) => self.register(ty, lanes),
+            RangeOf::CallParam(ty) => Entity::CallParam(self.fresh(ty.width()), ty),
+            RangeOf::Local(first, each) => Entity::Local(first + number * each),
+            RangeOf::Frame(first, each) => Entity::Frame(first + number * each),
+            RangeOf::Shared(first, each) => Entity::Shared(first + number * each),
+        }
+    }
+}
+
+/// The type of a parameter of a call that a register holds, as long as its address is not taken.
+fn in_register(variable: &Variable<'_>) -> Option<Type> {
+    let ty = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1)?;
+    (16..=64).contains(&ty.bits).then_some(ty)
 }

@@ -1,7 +1,7 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
 use super::image::opaque_passing;
-use super::{Entity, Lowering, MALFORMED, Named, Result, Settings, UNSUPPORTED, aligned};
+use super::{CANNOT_BE_RUN, Entity, Lowering, MALFORMED, Named, Result, Settings, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::scopes::Map;
@@ -184,6 +184,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
     }
 
     fn place(&mut self, variable: &'m Variable<'a>) -> Result<()> {
+        if let (Some(count), false) = (variable.count, variable.space == Space::Reg) {
+            let message = format!("`{}<{count}>` of `{}`{CANNOT_BE_RUN}", variable.name, variable.space.text());
+            return Err(Finding::error(UNSUPPORTED, variable.span.place(), message));
+        }
         let constant = match variable.space {
             Space::Global => false,
             Space::Const(_) => true,

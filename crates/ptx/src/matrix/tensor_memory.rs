@@ -24,6 +24,7 @@ const SCALED_SUM: Gate = gate(8, 6, 100, Variants::SpecificOf(&[100, 103, 107]))
 const REGISTER_MASK: Gate =
     Gate::of(Range::until(Version(8, 6), Version(8, 8)), Range::until(100, 110), Variants::Specific);
 const ANY_MASK: Gate = gate(9, 0, 100, Variants::Specific);
+const EXCLUSIVE: Gate = gate(9, 4, 100, Variants::Specific);
 
 /// Every form of tensor memory.
 #[rustfmt::skip] // A table.
@@ -82,6 +83,8 @@ pub(crate) static TENSOR_MEMORY: &[AcceptedRow] = &[
     row("tcgen05.ld.red", ".sync .aligned .16x32bx2 .x2-128 .min|.max .u32|.s32", "Na m U #", REDUCED),
     row("tcgen05.alloc", ".cta_group::1|.cta_group::2 .sync .aligned {.shared::cta} .b32", "A n", FAMILY),
     row("tcgen05.dealloc", ".cta_group::1|.cta_group::2 .sync .aligned .b32", "t n", FAMILY),
+    row("tcgen05.alloc", ".exclusive .cta_group::1|.cta_group::2 .sync .aligned {.shared::cta} .b32", "A n", EXCLUSIVE),
+    row("tcgen05.dealloc", ".exclusive .cta_group::1|.cta_group::2 .sync .aligned .b32", "t n", EXCLUSIVE),
     row("tcgen05.relinquish_alloc_permit", ".cta_group::1|.cta_group::2 .sync .aligned", "", FAMILY),
     row("tcgen05.wait::ld", ".sync .aligned", "", FAMILY),
     row("tcgen05.wait::st", ".sync .aligned", "", FAMILY),

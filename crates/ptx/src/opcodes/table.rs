@@ -114,6 +114,7 @@ pub(crate) static OPCODES: &[Opcode] = &[
     op("elect", "d|p, membermask", &[".sync"], v(8, 0), 90, Elect),
     op("ex2", "d, a", FUNCTION, V1, 10, Approximate(Function::Exp2)),
     any("exit", V1, 10, Exit),
+    not_run("fabric", v(9, 3), 100, Clusters),
     any("fence", v(5, 1), 70, Fence),
     op("fma", "d, a, b, c", &[], v(1, 4), 10, MultiplyAdd).forms(FMA_FORMS),
     op("fns", "d, mask, base, offset", &[], v(5, 1), 30, Integer(IntegerOp::FindNth)),

@@ -2,7 +2,7 @@
 //! function. As ptxas 12.9 and 13.5 have them, which agree.
 
 use super::directives::{At, BANK, Bearer, OPEN_PARAMETER};
-use super::{Check, Entity, is_special};
+use super::{Check, Entity, Layout, is_special};
 use crate::ast::{Function, Linkage, Operand, OperandId, OperandKind, Space, Variable};
 use crate::literal::{Constant, evaluate};
 use crate::types::{ScalarKind, Type};
@@ -28,6 +28,7 @@ pub(super) enum Scope {
 pub(super) static OPAQUE: &[&str] = &[".texref", ".samplerref", ".surfref"];
 
 const VARIABLES: &str = "PTX ISA, 5.4 variables";
+const FUNCTIONS: &str = "PTX ISA, 11.2 specifying kernel entry points and functions";
 const SPACES: &str = "PTX ISA, 5.1 state spaces";
 const OPAQUE_TYPES: &str = "PTX ISA, 5.3 texture sampler and surface types";
 const INITIAL: &str = "PTX ISA, 5.4.4 initializers";
@@ -78,6 +79,27 @@ impl<'a> Check<'_, 'a> {
         if let Some(initial) = variable.initial {
             self.initial(variable, initial);
         }
+    }
+
+    /// All declarations of a function are of one kind, linkage and type.
+    pub(super) fn declared_before(&mut self, function: &Function<'a>) {
+        let Some(first) = self.functions.get(function.name).map(|all| all[0]) else { return };
+        let kind = |it: &Function| if it.is_entry { ".entry" } else { ".func" };
+        let linkage = |it: &Function| it.linkage.map_or("without linkage".to_owned(), |it| format!("`{}`", it.text()));
+        let (name, module) = (function.name, self.module);
+        let types = |list| module.variables(list).iter().map(|it| (it.space, Layout::unaligned(module, it))).collect();
+        let lists = |it: &Function| -> [Vec<_>; 2] { [types(it.returns), types(it.parameters)] };
+        let message = if kind(first) != kind(function) {
+            format!("`{name}` is a `{}` here and a `{}` before: expected one of both", kind(function), kind(first))
+        } else if first.linkage != function.linkage {
+            let [here, before] = [function, first].map(linkage);
+            format!("`{name}` is {here} here and {before} before: expected one linkage")
+        } else if lists(first) != lists(function) {
+            format!("`{name}` has other parameters than before: expected the same types")
+        } else {
+            return;
+        };
+        self.declared_wrong("PTX0034", name, message, FUNCTIONS);
     }
 
     fn declared_wrong(&mut self, code: &'static str, part: &str, message: String, rule: &'static str) {
@@ -360,7 +382,7 @@ impl<'a> Check<'_, 'a> {
             }
         }
         for (part, message) in found {
-            self.declared_wrong("PTX0034", part, message, "PTX ISA, 11.2 specifying kernel entry points and functions");
+            self.declared_wrong("PTX0034", part, message, FUNCTIONS);
         }
         let at = if function.is_entry { At::Kernel } else { At::Function };
         for directive in &function.directives {

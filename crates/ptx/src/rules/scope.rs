@@ -49,6 +49,11 @@ impl<'a> Layout<'a> {
         Layout { ty, lanes, align: 1, elements: None }
     }
 
+    /// The same whatever `.align` says.
+    pub(super) fn unaligned(module: &Module<'a>, variable: &Variable<'a>) -> Layout<'a> {
+        Layout { align: 1, ..Layout::of(module, variable) }
+    }
+
     pub(super) fn of(module: &Module<'a>, variable: &Variable<'a>) -> Layout<'a> {
         let size = |operand| match evaluate(module, operand) {
             Ok(Constant::Signed(size)) => u64::try_from(size).unwrap_or(0),
