@@ -83,7 +83,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (size, align) = self.size_of(variable)?;
         let each = size / count.max(1);
         let first = match (variable.space, self.shared.get(&variable.span.start)) {
-            _ if each % align.max(1) != 0 => None,
+            _ if !each.is_multiple_of(align.max(1)) => None,
             (Space::Shared, Some(&offset)) => Some(RangeOf::Shared(offset, each)),
             (Space::Local | Space::Param, _) => match self.local(size, align)? {
                 Entity::Local(first) => Some(RangeOf::Local(first, each)),
