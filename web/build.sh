@@ -27,7 +27,7 @@ if [ ! -d "$sysroot/lib/rustlib/$target/lib" ]; then
     command -v wasm-ld >/dev/null || missing "wasm-ld is missing: apt-get install lld"
     # Building the standard library is not stable yet.
     standard=(-Zbuild-std=std,panic_abort)
-    # Where a panic is from takes 1 % of the engine.
+    # Where panics are from takes 2 % of the engine.
     flags=' -Zlocation-detail=none'
     export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
 fi
