@@ -96,7 +96,7 @@ impl Untyped<'_> {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use roundonce_arith::{Format, Profile};
+    /// use roundonce_arith::Profile;
     /// use roundonce_why::{LiteralTypes, ObservedValue, Options, Untyped};
     /// let values = BTreeMap::from([("x", "0.1"), ("y", "0.3")].map(|(name, text)| (name.to_owned(), text.to_owned())));
     /// let asked = Untyped { expression: "x*y", result: None, values: &values, types: LiteralTypes::default() };
