@@ -160,13 +160,19 @@ fn a_function_off_by_some_ulps_is_no_reciprocal() {
         x.iter().map(result).collect()
     };
     let of = |values: &[u64]| array(Format::F16, values, &[values.len()]);
+    let ask_plainly = |seen: &[u64]| {
+        let question = Question::parse("x / (1h + exp(-x))", [("x".to_owned(), of(&x))].into()).unwrap();
+        let seen = [("seen".to_owned(), of(seen))];
+        answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap()
+    };
+    // Where nothing is off, that a reciprocal misses one element alone says nothing against the quotient.
+    let exact = ask_plainly(&by(|x, y| x / y, 0));
+    assert!(exact.seen[0].outcome != Outcome::Consistent && exact.seen[0].groups[0].evidence > 100.0, "{exact:#?}");
     for (off, missed) in [(u64::MAX - 2, [2, 1]), (u64::MAX, [1, 0])] {
         let seen = by(|x, y| x / y, off);
         let missed_by = |way| by(way, 0).iter().zip(&seen).filter(|(one, other)| one != other).count();
         assert_eq!([missed_by(|x, y| x / y), missed_by(|x, y| x * (1.0 / y))], missed);
-        let question = Question::parse("x / (1h + exp(-x))", [("x".to_owned(), of(&x))].into()).unwrap();
-        let seen = [("seen".to_owned(), of(&seen))];
-        let answer = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap();
+        let answer = ask_plainly(&seen);
         let [group] = answer.seen[0].groups.as_slice() else { panic!("{answer:#?}") };
         assert_eq!((group.count, answer.seen[0].outcome), (x.len(), Outcome::Consistent), "{answer:#?}");
         assert!(group.sentence.contains("in f32"), "{}", group.sentence);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use roundonce_arith::Format;
 use roundonce_deviate::Deviation;
-use roundonce_deviate::cover::{Cover, Group, Matcher};
+use roundonce_deviate::cover::{Cover, Group, Matcher, is_subset};
 
 use super::{AS_WRITTEN, Candidates, Column, Comparison, LOOKED_AT};
 use crate::chance::{FARTHEST, WEAK_BITS, bits_after_choice, bits_of_evidence, chance_of_a_match};
@@ -200,15 +200,17 @@ impl Comparison<'_> {
     /// flush in another way alone, are no others.
     fn is_alone(&mut self, group: &Group, others: &[usize]) -> bool {
         let deviations = self.deviations;
-        let kind = of_one_kind(&deviations[group.candidates[0]]);
+        let own = &deviations[group.candidates[0]];
+        let kind = of_one_kind(own);
         let missed = self.compared - group.elements.len();
         let all: Vec<usize> = (0..self.compared).collect();
         let others = others.iter().filter(|&&other| of_one_kind(&deviations[other]) != kind).take(NEAREST);
         others.copied().all(|other| {
             let matches = self.matches(other, &all, group.nan);
             let misses = matches.iter().filter(|matches| !**matches).count();
-            let is_far = misses >= 2 * missed && (misses - missed) as f64 >= WEAK_BITS;
-            is_far || group.elements.iter().all(|&element| matches[element])
+            // One that does more otherwise and gives less is no rival.
+            let is_rival = || !is_subset(own, &deviations[other]) && ((misses - missed) as f64) < WEAK_BITS;
+            misses >= 2 * missed && !is_rival() || group.elements.iter().all(|&element| matches[element])
         })
     }
 
