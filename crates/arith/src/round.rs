@@ -58,7 +58,8 @@ impl Rounded {
     }
 }
 
-/// Whether to round up in magnitude. `rest` is what was cut off, `half` half a unit in the last place, on the same scale.
+/// Whether to round up in magnitude. `rest` is what was cut off, `half` half a unit in the last place, on the same scale, on
+/// which it is even.
 #[inline(always)]
 fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, half: W) -> bool {
     match rounding {
@@ -83,7 +84,7 @@ fn round_significand<W: Wide>(rounding: Rounding, exact: ExactValue<W>, drop: u3
     }
     let kept = (exact.significand >> drop).low();
     let rest = exact.significand & ((W::from(1) << drop) - W::from(1));
-    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (drop - 1));
+    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest << 1, W::from(1) << drop);
     (kept + up as u64, rest != W::ZERO)
 }
 
