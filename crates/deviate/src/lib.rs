@@ -12,10 +12,12 @@ mod deviation;
 mod model;
 mod plausibility;
 mod sets;
+mod stages;
 mod text;
 
 pub use deviation::{Approximation, Deviation, FactorRounding, Fmas, Narrowing, Products, Tf32Rounding};
-pub use model::{Carried, EvalMethod, EvalModel, NarrowBy, Stages, Typed};
+pub use model::{EvalMethod, EvalModel, Typed};
 pub use plausibility::{Allowed, Plausibility, UnusualMode, plausibility};
 pub use sets::{ExpressionTraits, ModeSets, for_expressions, for_instructions, for_kernels};
+pub use stages::{Carried, NarrowBy, Stages};
 pub use text::{Scope, direction};

@@ -441,12 +441,10 @@ impl Plans {
     }
 
     /// The same of expressions of 16 bits whose functions are computed in f32, as libraries have them, by each way of doing so.
-    pub(crate) fn approximable_in_f32(&self) -> [(Deviation, Vec<Evaluation>); 2] {
+    pub(crate) fn approximable_in_f32(&self) -> [Vec<Evaluation>; 2] {
         [Deviation::WideWhole(Format::F32), Deviation::WideEachOperation(Format::F32)].map(|mode| {
             let is_narrow = |it: &Evaluation| it.modes.is_empty() && it.plan.format().width() == 16;
-            let wide = self.approximable().filter(is_narrow).map(|it| Evaluation { modes: vec![mode.clone()], ..it });
-            let all = wide.collect();
-            (mode, all)
+            self.approximable().filter(is_narrow).map(|it| Evaluation { modes: vec![mode.clone()], ..it }).collect()
         })
     }
 

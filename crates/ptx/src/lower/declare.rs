@@ -1,9 +1,20 @@
 //! Registers and variables that a function declares.
 
-use super::{Body, Entity, Named, RangeOf, Result, module};
+use super::{Body, Entity, Named, Result, module};
 use crate::ast::{Space, Variable, Variables};
 use crate::types::Type;
 use roundonce_ir::Width;
+
+/// What a name of a range stands for: `%f<4>` declares `%f0` to `%f3`.
+#[derive(Clone, Debug)]
+pub(super) enum RangeOf<'m, 'a> {
+    /// A register of so many lanes.
+    Register(Type, u8),
+    /// A parameter of a call.
+    CallParam(Type),
+    /// The memory of the first, of so many bytes.
+    Memory(Entity<'m, 'a>, u32),
+}
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// Bytes and alignment of a variable.
@@ -27,29 +38,30 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.scopes.declare_range(variable.name, count, (of, self.ranges));
             return Ok(());
         }
-        let entity = match variable.space {
-            Space::Reg => return self.declare_registers(variable),
-            Space::Local => {
-                let (size, align) = self.size_of(variable)?;
-                self.local(size, align)?
-            }
-            Space::Param => match in_register(variable) {
-                Some(ty) => Entity::CallParam(self.fresh(ty.width()), ty),
-                None => {
-                    let (size, align) = self.size_of(variable)?;
-                    self.local(size, align)?
-                }
-            },
-            Space::Shared => match self.shared.get(&variable.span.start) {
-                Some(&offset) => Entity::Shared(offset),
-                None => return Err(self.unsupported(format!("shared variable `{}`", variable.name))),
-            },
-            Space::Const(_) | Space::Global | Space::Tex | Space::Sreg => {
-                return Err(self.unsupported(format!("`{}` inside a function", variable.space.text())));
-            }
+        let entity = match (variable.space, in_register(variable)) {
+            (Space::Reg, _) => return self.declare_registers(variable),
+            (Space::Param, Some(ty)) => Entity::CallParam(self.fresh(ty.width()), ty),
+            _ => self.memory(variable)?,
         };
         self.scopes.declare(variable.name, Named::of(variable, entity));
         Ok(())
+    }
+
+    /// The memory of a variable, or the first of a range.
+    fn memory(&mut self, variable: &'m Variable<'a>) -> Result<Entity<'m, 'a>> {
+        match variable.space {
+            Space::Local | Space::Param => {
+                let (size, align) = self.size_of(variable)?;
+                self.local(size, align)
+            }
+            Space::Shared => match self.shared.get(&variable.span.start) {
+                Some(&offset) => Ok(Entity::Shared(offset)),
+                None => Err(self.unsupported(format!("shared variable `{}`", variable.name))),
+            },
+            Space::Reg | Space::Const(_) | Space::Global | Space::Tex | Space::Sreg => {
+                Err(self.unsupported(format!("`{}` inside a function", variable.space.text())))
+            }
+        }
     }
 
     fn declare_registers(&mut self, variable: &'m Variable<'a>) -> Result<()> {
@@ -73,7 +85,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// What the names of a range stand for.
-    fn range(&mut self, variable: &'m Variable<'a>, count: u32) -> Result<RangeOf> {
+    fn range(&mut self, variable: &'m Variable<'a>, count: u32) -> Result<RangeOf<'m, 'a>> {
         if variable.space == Space::Reg {
             return Ok(RangeOf::Register(self.type_of_register(variable)?, variable.lanes));
         }
@@ -82,27 +94,23 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let (size, align) = self.size_of(variable)?;
         let each = size / count.max(1);
-        let first = match (variable.space, self.shared.get(&variable.span.start)) {
-            _ if !each.is_multiple_of(align.max(1)) => None,
-            (Space::Shared, Some(&offset)) => Some(RangeOf::Shared(offset, each)),
-            (Space::Local | Space::Param, _) => match self.local(size, align)? {
-                Entity::Local(first) => Some(RangeOf::Local(first, each)),
-                Entity::Frame(first) => Some(RangeOf::Frame(first, each)),
-                _ => None,
-            },
-            _ => None,
-        };
-        first.ok_or_else(|| self.unsupported(format!("`{}<{count}>` of `{}`", variable.name, variable.space.text())))
+        if !each.is_multiple_of(align.max(1)) {
+            return Err(self.unsupported(format!("`{}<{count}>` of `{}`", variable.name, variable.space.text())));
+        }
+        Ok(RangeOf::Memory(self.memory(variable)?, each))
     }
 
     /// What one name of a range stands for.
-    pub(super) fn of_range(&mut self, of: RangeOf, number: u32) -> Entity<'m, 'a> {
+    pub(super) fn of_range(&mut self, of: RangeOf<'m, 'a>, number: u32) -> Entity<'m, 'a> {
         match of {
             RangeOf::Register(ty, lanes) => self.register(ty, lanes),
             RangeOf::CallParam(ty) => Entity::CallParam(self.fresh(ty.width()), ty),
-            RangeOf::Local(first, each) => Entity::Local(first + number * each),
-            RangeOf::Frame(first, each) => Entity::Frame(first + number * each),
-            RangeOf::Shared(first, each) => Entity::Shared(first + number * each),
+            RangeOf::Memory(first, each) => match first {
+                Entity::Local(start) => Entity::Local(start + number * each),
+                Entity::Frame(start) => Entity::Frame(start + number * each),
+                Entity::Shared(start) => Entity::Shared(start + number * each),
+                other => other,
+            },
         }
     }
 }

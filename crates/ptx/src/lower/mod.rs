@@ -37,6 +37,7 @@ mod wgmma;
 use crate::ast::{Function, Instruction, Module, Operands, Space, Statement, Variable};
 use crate::scopes::{Found, Map, Scopes};
 use crate::types::Type;
+use declare::RangeOf;
 use roundonce_arith::Profile;
 use roundonce_ir::{
     Block, Guard, Instruction as Step, Kernel, MemoryOrder, Op, Program, Reg, SourceLoc, Terminator, Width,
@@ -207,19 +208,6 @@ enum Entity<'m, 'a> {
     Prototype(&'m Function<'a>),
 }
 
-/// What a name of a range stands for: `%f<4>` declares `%f0` to `%f3`.
-#[derive(Clone, Copy, Debug)]
-enum RangeOf {
-    /// A register of so many lanes.
-    Register(Type, u8),
-    /// A parameter of a call.
-    CallParam(Type),
-    /// So many bytes of memory, where the first is.
-    Local(u32, u32),
-    Frame(u32, u32),
-    Shared(u32, u32),
-}
-
 /// A name's meaning.
 #[derive(Clone, Debug)]
 struct Named<'m, 'a> {
@@ -316,7 +304,7 @@ struct Body<'l, 'm, 'a> {
     current: usize,
     /// From the function's names to those of the innermost braces. A register of a range is made when it is first named:
     /// a module may declare thousands that it does not use.
-    scopes: Scopes<'a, Named<'m, 'a>, (RangeOf, u32)>,
+    scopes: Scopes<'a, Named<'m, 'a>, (RangeOf<'m, 'a>, u32)>,
     /// How many ranges were declared, and the registers made of each: one may be written in several ways.
     ranges: u32,
     of_ranges: Map<(u32, u32), Entity<'m, 'a>>,
@@ -521,7 +509,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     fn find_named(&mut self, name: &'a str) -> Option<Named<'m, 'a>> {
         match self.scopes.find(name) {
             Some(Found::Name(_, named)) => Some(named.clone()),
-            Some(Found::InRange(scope, number, &(of, range))) => {
+            Some(Found::InRange(scope, number, (of, range))) => {
+                let (of, range) = (of.clone(), *range);
                 let known = self.of_ranges.get(&(range, number)).cloned();
                 let entity = known.unwrap_or_else(|| self.of_range(of, number));
                 self.of_ranges.insert((range, number), entity.clone());

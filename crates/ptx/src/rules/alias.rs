@@ -1,11 +1,10 @@
 //! `.alias`: another name of a function.
 
+use super::directives::ENTRIES;
 use super::scope::{Entity, Layout};
 use super::{Check, Operand};
 use crate::ast::{Directive, Function, Linkage, Variable, Variables};
 use roundonce_isa::Finding;
-
-const ALIAS: &str = "PTX ISA, 11.2 specifying kernel entry points and functions";
 
 impl<'m, 'a> Check<'m, 'a> {
     /// `.alias NAME, FUNCTION`: both were declared, alike, and the function alone has a body.
@@ -14,7 +13,7 @@ impl<'m, 'a> Check<'m, 'a> {
         self.available(name, self.span(name));
         let [alias, function] = self.module.operands(directive.operands) else {
             let message = "`.alias` of other than two names: expected `.alias NAME, FUNCTION`".to_owned();
-            return self.report(Finding::error("PTX0034", directive.span.place(), message).rule(ALIAS));
+            return self.report(Finding::error("PTX0034", directive.span.place(), message).rule(ENTRIES));
         };
         let (Some(one), Some(other)) = (self.aliased(alias), self.aliased(function)) else { return };
         let any = |all: &[&Function], linkage| all.iter().any(|it| it.linkage == Some(linkage));
@@ -39,7 +38,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 return;
             }
         };
-        self.report(Finding::error("PTX0034", operand.span.place(), message).rule(ALIAS));
+        self.report(Finding::error("PTX0034", operand.span.place(), message).rule(ENTRIES));
     }
 
     /// The declarations of a function that was declared before.
@@ -54,7 +53,7 @@ impl<'m, 'a> Check<'m, 'a> {
             None => format!("`{}`", operand.span.of(self.module.text())),
         };
         let message = format!("{found} in `.alias`: expected a function");
-        self.report(Finding::error("PTX0034", operand.span.place(), message).rule(ALIAS));
+        self.report(Finding::error("PTX0034", operand.span.place(), message).rule(ENTRIES));
         None
     }
 

@@ -1,7 +1,7 @@
 //! Declarations of variables: where they may stand, their types, alignments, sizes and initial values; the directives of a
 //! function. As ptxas 12.9 and 13.5 have them, which agree.
 
-use super::directives::{At, BANK, Bearer, OPEN_PARAMETER};
+use super::directives::{At, BANK, Bearer, ENTRIES, OPEN_PARAMETER};
 use super::{Check, Entity, Layout, is_special};
 use crate::ast::{Function, Linkage, Operand, OperandId, OperandKind, Space, Variable};
 use crate::literal::{Constant, evaluate};
@@ -28,7 +28,6 @@ pub(super) enum Scope {
 pub(super) static OPAQUE: &[&str] = &[".texref", ".samplerref", ".surfref"];
 
 const VARIABLES: &str = "PTX ISA, 5.4 variables";
-const FUNCTIONS: &str = "PTX ISA, 11.2 specifying kernel entry points and functions";
 const SPACES: &str = "PTX ISA, 5.1 state spaces";
 const OPAQUE_TYPES: &str = "PTX ISA, 5.3 texture sampler and surface types";
 const INITIAL: &str = "PTX ISA, 5.4.4 initializers";
@@ -83,7 +82,8 @@ impl<'a> Check<'_, 'a> {
 
     /// All declarations of a function are of one kind, linkage and type.
     pub(super) fn declared_before(&mut self, function: &Function<'a>) {
-        let Some(first) = self.functions.get(function.name).map(|all| all[0]) else { return };
+        let first = self.functions.get(function.name).map(|all| all[0]);
+        let Some(first) = first.filter(|first| !std::ptr::eq(*first, function)) else { return };
         let kind = |it: &Function| if it.is_entry { ".entry" } else { ".func" };
         let linkage = |it: &Function| it.linkage.map_or("without linkage".to_owned(), |it| format!("`{}`", it.text()));
         let (name, module) = (function.name, self.module);
@@ -99,7 +99,7 @@ impl<'a> Check<'_, 'a> {
         } else {
             return;
         };
-        self.declared_wrong("PTX0034", name, message, FUNCTIONS);
+        self.declared_wrong("PTX0034", name, message, ENTRIES);
     }
 
     fn declared_wrong(&mut self, code: &'static str, part: &str, message: String, rule: &'static str) {
@@ -382,7 +382,7 @@ impl<'a> Check<'_, 'a> {
             }
         }
         for (part, message) in found {
-            self.declared_wrong("PTX0034", part, message, FUNCTIONS);
+            self.declared_wrong("PTX0034", part, message, ENTRIES);
         }
         let at = if function.is_entry { At::Kernel } else { At::Function };
         for directive in &function.directives {

@@ -86,8 +86,8 @@ pub fn why_arrays(
         };
         let doubles = types.with_doubles(expression, &types.floats(expression));
         let doubles = doubles.iter().filter_map(|it| read(&it.expression, it.types, it.option.clone()));
-        let typed = types.others().filter_map(|(types, option)| read(expression, types, option));
-        let others = doubles.chain(typed.take(if has_untyped { usize::MAX } else { 0 }));
+        let typed = types.others().filter(|_| has_untyped);
+        let others = doubles.chain(typed.filter_map(|(types, option)| read(expression, types, option)));
         with_other_types(&mut answer, (&question, &seen), others, |question, seen| {
             answer_arrays(question, seen, options, profile, progress).ok()
         });

@@ -24,11 +24,11 @@ type Allowed = (Evaluation, Documents);
 
 impl Comparison<'_> {
     /// Of some elements, those that one document explains: the one that explains most. `all`: the evaluations whose
-    /// functions may give other values, by what else is done to all of them. `telling`: elements that tell documents apart,
+    /// functions may give other values, by the type that these are computed in; the first of each is as written. `telling`: elements that tell documents apart,
     /// as no exact evaluation gives them.
     pub(super) fn approximated(
         &mut self,
-        all: &[(Option<Deviation>, Vec<Evaluation>)],
+        all: &[Vec<Evaluation>],
         elements: &[usize],
         telling: &[usize],
     ) -> Option<(Vec<usize>, ArrayGroup)> {
@@ -41,17 +41,18 @@ impl Comparison<'_> {
         let some = [spread(elements), spread(telling)].concat();
         let explains = |allowed: &[Allowed], document: u32| allowed.iter().any(|(_, by)| by >> document & 1 == 1);
         let mut best = (0, None);
-        for (mode, bases) in all.iter().filter(|(_, bases)| !bases.is_empty()) {
+        for bases in all {
+            let Some(plain) = bases.first() else { continue };
             let found = self.allowed_at(bases, &some, ALL_DOCUMENTS);
             for document in 0..Documents::BITS {
                 let count = found.iter().filter(|allowed| explains(allowed, document)).count();
                 // A wider type brings many values more: it is to explain all.
-                if count > best.0 && (mode.is_none() || count == some.len()) {
-                    best = (count, Some((mode, bases, document)));
+                if count > best.0 && (plain.modes.is_empty() || count == some.len()) {
+                    best = (count, Some((&plain.modes, bases, document)));
                 }
             }
         }
-        let (mode, bases, document) = best.1?;
+        let (modes, bases, document) = best.1?;
 
         let found = self.allowed_at(bases, elements, 1 << document);
         let mut explained = Vec::new();
@@ -70,12 +71,12 @@ impl Comparison<'_> {
             }
         }
         // A document's bound holds everywhere: what lies beyond it at many elements has another cause.
-        let few = if mode.is_none() { elements.len() / FEW } else { 0 };
+        let few = if modes.is_empty() { elements.len() / FEW } else { 0 };
         if explained.len() < elements.len() - few {
             return None;
         }
         let approximations = by_call.into_values().map(Deviation::Approximate);
-        let deviations: Vec<Deviation> = mode.iter().cloned().chain(approximations).collect();
+        let deviations: Vec<Deviation> = modes.iter().cloned().chain(approximations).collect();
         let (element, evaluation) = shown?;
         let mut example = self.example(element, None);
         example.evaluated = Some(EvaluationText::of(evaluation, self.profile));

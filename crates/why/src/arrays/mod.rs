@@ -240,8 +240,8 @@ struct Steps<'a> {
     ends: Vec<usize>,
     /// How many of all may be causes.
     causes: usize,
-    /// Those whose functions may give other values than the correctly rounded ones, by what else is done to all of them.
-    approximable: Vec<(Option<Deviation>, Vec<Evaluation>)>,
+    /// Those whose functions may give other values than the correctly rounded ones, by the type that these are computed in.
+    approximable: Vec<Vec<Evaluation>>,
     untried: Vec<String>,
 }
 
@@ -291,10 +291,9 @@ impl Question {
                 causes = all.len();
             }
         }
-        let in_f32 = plans.approximable_in_f32().map(|(mode, all)| (Some(mode), all));
-        let mut approximable = vec![(None, plans.approximable().collect::<Vec<Evaluation>>())];
-        approximable.extend(in_f32);
-        approximable.iter_mut().for_each(|(_, all)| all.retain(Evaluation::has_function));
+        let mut approximable = vec![plans.approximable().collect::<Vec<Evaluation>>()];
+        approximable.extend(plans.approximable_in_f32());
+        approximable.iter_mut().for_each(|all| all.retain(Evaluation::has_function));
         Steps { candidates: Candidates::Evaluations(all), ends, causes, approximable, untried: plans.untried }
     }
 
@@ -453,12 +452,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn answer(
-        &mut self,
-        name: &str,
-        covered: &Covered,
-        approximable: &[(Option<Deviation>, Vec<Evaluation>)],
-    ) -> ObservedArray {
+    fn answer(&mut self, name: &str, covered: &Covered, approximable: &[Vec<Evaluation>]) -> ObservedArray {
         let deviations = self.deviations;
         let mut found = self.graded(&covered.cover, covered.tried);
         let possible = |group: &Group| PossibleGroup {
