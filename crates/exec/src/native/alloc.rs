@@ -144,8 +144,7 @@ pub(super) fn vector_count(shapes: &Shapes, width: Width, reg: Reg) -> usize {
     let halves = if width == Width::B64 { 2 } else { 1 };
     match shapes.shape(Operand::Reg(reg)) {
         shape if shape.is_uniform() => 1,
-        VectorShape::Periodic => halves,
-        _ => halves * shapes.lanes / shapes.machine.lanes(),
+        _ => halves * shapes.vectors(reg).count(),
     }
 }
 
@@ -293,7 +292,11 @@ fn live_ranges(
     let (mut weights, mut writes) = (vec![0u64; count], vec![0u64; count]);
     let mut hints: Vec<Vec<Reg>> = vec![Vec::new(); count];
     let depths = region.loop_depths();
-    let form = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg) * 2 + usize::from(shapes.is_general(reg));
+    let count_of = |reg: Reg| vector_count(shapes, code.kernel.width(reg), reg);
+    let alike = |a: Reg, b: Reg| {
+        let is_general = shapes.is_general(a) == shapes.is_general(b);
+        is_general && count_of(a) == count_of(b) && shapes.are_kept_alike(a, b)
+    };
     let mut base = 0;
     let mut spans = Vec::with_capacity(region.nodes.len());
     let mut until = Uses { last: vec![None; count], known: Vec::new() };
@@ -344,7 +347,7 @@ fn live_ranges(
                     until.last[reg.0 as usize] = None;
                     until.at(reg, end);
                 }
-                let differs = written.iter().any(|&other| form(other) != form(reg));
+                let differs = written.iter().any(|&other| !alike(other, reg));
                 until.at(reg, if early || differs { at + 2 } else { at + 1 });
                 for &other in &written {
                     hints[reg.0 as usize].push(other);

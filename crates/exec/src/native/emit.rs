@@ -184,21 +184,22 @@ impl Emitter<'_> {
     /// The parts of a register that have different vectors.
     fn parts(&self, reg: Reg) -> Vec<Part> {
         let halves = if self.width(reg) == Width::B64 { 2 } else { 1 };
-        let count = match &self.allocations[reg.0 as usize] {
-            Allocation::Vectors(locations) => locations.len(),
-            // All lanes have the number.
-            Allocation::Scalar(_) => 1,
-            _ => 0,
-        };
-        (0..count).map(|part| Part { vector: part / halves, half: part % halves }).collect()
+        match &self.allocations[reg.0 as usize] {
+            Allocation::Vectors(locations) if locations.len() > 1 => {
+                let parts = |vector| (0..halves).map(move |half| Part { vector, half });
+                self.shapes.vectors(reg).flat_map(parts).collect()
+            }
+            // All lanes have the number, or all vectors are the same.
+            Allocation::Vectors(_) | Allocation::Scalar(_) => vec![Part { vector: 0, half: 0 }],
+            _ => Vec::new(),
+        }
     }
     fn location(&self, reg: Reg, part: Part) -> Option<Location> {
         let halves = if self.width(reg) == Width::B64 { 2 } else { 1 };
         let Allocation::Vectors(locations) = &self.allocations[reg.0 as usize] else { return None };
         let index = match locations.len() {
             1 => 0,
-            count if count == halves => part.half,
-            _ => part.vector * halves + part.half % halves,
+            _ => self.shapes.place(reg, part.vector) * halves + part.half % halves,
         };
         locations.get(index).copied()
     }

@@ -34,6 +34,7 @@
 mod alloc;
 mod asm;
 mod budget;
+mod butterfly;
 mod call;
 mod code_cache;
 mod compile;
@@ -44,6 +45,7 @@ mod frame;
 mod inactive;
 mod indexed;
 mod numbers;
+mod period;
 mod quotient;
 mod region;
 mod run;

@@ -7,12 +7,14 @@
 
 use super::LaunchConstants;
 use super::budget::Budget;
+use super::butterfly::{self, How, Part, Step};
 use super::inactive::InactiveLiveness;
+use super::period::{self, Period, WARP};
 use super::quotient::Quotient;
 use super::region::{CompileMode, Next, Region};
 use super::tile::TileLayout;
 use crate::kernel::{LINE, Machine};
-use crate::scalar::{int_op, sign_extend};
+use crate::scalar::{int_op, shuffle_source, sign_extend};
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
 use std::sync::Arc;
 
@@ -32,8 +34,8 @@ pub(super) enum VectorShape {
     Constant(u64),
     /// One number for the tile, plus a pattern (an index into [`Shapes::patterns`], 0 for none).
     Scalar(usize),
-    /// The same vector repeated.
-    Periodic,
+    /// Vectors of which some are the same.
+    Repeated(Period),
     /// Anything: the top of the lattice.
     Varying,
 }
@@ -115,8 +117,9 @@ impl Shapes {
         for inst in insts() {
             shapes.collect_floats(inst.op);
         }
+        let steps = butterfly::steps(launch.code, region);
         loop {
-            shapes.solve(launch, region, inputs, budget)?;
+            shapes.solve(launch, region, (inputs, &steps), budget)?;
             let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
             let mut inactive = InactiveLiveness::of_detours(launch.code, region, diverges);
             if mode.divergent {
@@ -128,7 +131,7 @@ impl Shapes {
                 for inst in region.insts(launch.code, node) {
                     inst.op.registers(|role, reg| {
                         let shape = shapes.of[reg.0 as usize];
-                        let shared = matches!(shape, VectorShape::Scalar(_) | VectorShape::Periodic);
+                        let shared = matches!(shape, VectorShape::Scalar(_) | VectorShape::Repeated(_));
                         if role == Role::Def && shared && inactive.is_live(node, reg) {
                             shapes.forced_varying[reg.0 as usize] = true;
                             changed = true;
@@ -147,7 +150,7 @@ impl Shapes {
         &mut self,
         launch: &LaunchConstants<'_>,
         region: &Region,
-        inputs: &[(Reg, VectorShape)],
+        (inputs, steps): (&[(Reg, VectorShape)], &[Option<Part>]),
         budget: &Budget,
     ) -> Option<()> {
         self.of = vec![VectorShape::Undefined; self.forced_varying.len()];
@@ -159,9 +162,12 @@ impl Shapes {
         while changed {
             changed = false;
             budget.spend(32 * region.length())?;
-            for inst in insts() {
+            for (inst, part) in insts().zip(steps) {
                 let mut results = [(None, VectorShape::Varying); 4];
                 self.transfer(launch, inst.op, &mut results);
+                if let Some(shape) = part.and_then(|part| self.of_step(part)) {
+                    results[0].1 = shape;
+                }
                 let guard = inst.guard.map(|guard| self.shape(Operand::Reg(guard.pred)));
                 for (d, shape) in results {
                     let Some(Reg(d)) = d else { continue };
@@ -225,10 +231,35 @@ impl Shapes {
             _ => None,
         }
     }
-    /// Whether all vectors of a tile have the same pattern.
-    pub(super) fn repeats(&self, index: usize) -> bool {
-        let pattern = &self.patterns[index];
-        pattern.chunks_exact(self.machine.lanes()).all(|vector| vector == &pattern[..self.machine.lanes()])
+    /// Which of the vectors that a register is kept in are the same.
+    fn kept(&self, reg: Reg) -> Option<Period> {
+        match self.shape(Operand::Reg(reg)) {
+            // In vectors a number has its pattern added.
+            VectorShape::Scalar(pattern) if pattern != 0 => None,
+            shape => self.period(shape),
+        }
+    }
+    /// The vectors that a register is kept in, of those that are the same the first.
+    pub(super) fn vectors(&self, reg: Reg) -> impl Iterator<Item = usize> + use<> {
+        let (period, machine) = (self.kept(reg), self.machine);
+        (0..self.lanes / machine.lanes()).filter(move |&vector| period::first(period, vector, machine) == vector)
+    }
+    /// The number among these of the one that has a vector's lanes.
+    pub(super) fn place(&self, reg: Reg, vector: usize) -> usize {
+        let of_warp = period::of_warp(self.machine);
+        match self.kept(reg) {
+            None => vector,
+            Some(Period::Tile) => 0,
+            Some(Period::Warp(apart)) => vector / of_warp * apart + vector % of_warp % apart,
+        }
+    }
+    /// Whether two registers are kept in the same vectors.
+    pub(super) fn are_kept_alike(&self, a: Reg, b: Reg) -> bool {
+        self.kept(a) == self.kept(b)
+    }
+    /// The first vector that is the same as this one of an operand.
+    pub(super) fn first_vector(&self, operand: Operand, vector: usize) -> usize {
+        period::first(self.period(self.shape(operand)), vector, self.machine)
     }
 
     fn intern(&mut self, pattern: Vec<i64>) -> VectorShape {
@@ -256,27 +287,66 @@ impl Shapes {
             (VectorShape::Undefined, other) | (other, VectorShape::Undefined) => other,
             (a, b) if a == b => a,
             (a, b) if a.is_uniform() && b.is_uniform() => VectorShape::Scalar(0),
-            (a, b) if self.is_periodic(a) && self.is_periodic(b) => VectorShape::Periodic,
-            _ => VectorShape::Varying,
+            (a, b) => repeated(self.period(a).zip(self.period(b)).map(|(a, b)| a.max(b))),
         }
     }
-    fn is_periodic(&self, shape: VectorShape) -> bool {
+    fn period(&self, shape: VectorShape) -> Option<Period> {
         match shape {
-            VectorShape::Undefined | VectorShape::Constant(_) | VectorShape::Periodic => true,
-            VectorShape::Scalar(pattern) => self.repeats(pattern),
-            VectorShape::Varying => false,
+            VectorShape::Undefined | VectorShape::Constant(_) | VectorShape::Scalar(0) => Some(Period::Tile),
+            VectorShape::Scalar(pattern) => {
+                let vectors: Vec<&[i64]> = self.patterns[pattern].chunks(self.machine.lanes()).collect();
+                period::least(vectors.len(), self.machine, |a, b| vectors[a] == vectors[b])
+            }
+            VectorShape::Repeated(period) => Some(period),
+            VectorShape::Varying => None,
         }
     }
     /// The shape of a lanewise operation.
     fn lanewise(&self, operands: &[Operand]) -> VectorShape {
-        let mut shapes = operands.iter().map(|&operand| self.shape(operand));
+        let shapes = operands.iter().map(|&operand| self.shape(operand));
         if shapes.clone().all(VectorShape::is_uniform) {
             VectorShape::Scalar(0)
-        } else if shapes.all(|shape| self.is_periodic(shape)) {
-            VectorShape::Periodic
         } else {
-            VectorShape::Varying
+            let periods: Option<Vec<Period>> = shapes.map(|shape| self.period(shape)).collect();
+            repeated(periods.and_then(|periods| periods.into_iter().max()))
         }
+    }
+
+    /// The lanes that a warp's lanes have their values from, and whether these are in range, where it is known before the launch.
+    pub(super) fn sources(&self, (mode, b, c): How) -> Option<Vec<(usize, bool)>> {
+        let (VectorShape::Constant(b), VectorShape::Constant(c)) = (self.shape(b), self.shape(c)) else { return None };
+        let sources = (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32));
+        self.lanes.is_multiple_of(WARP).then(|| sources.collect())
+    }
+    fn shuffled(&self, a: Operand, how: How) -> Option<Period> {
+        let (operand, sources, lanes) = (self.period(self.shape(a)), self.sources(how)?, self.machine.lanes());
+        let lane = |&(lane, _): &(usize, bool)| (self.first_vector(a, lane / lanes), lane % lanes);
+        let vector = |vector: usize| sources[vector * lanes..][..lanes].iter().map(lane).collect::<Vec<_>>();
+        period::of_each_warp(operand, self.machine, vector)
+    }
+    /// What a step of a reduction makes, where it is made of whole vectors.
+    fn joined(&self, Step { value, how, .. }: Step) -> Option<Period> {
+        let (operand, sources, lanes) = (self.period(self.shape(value)), self.sources(how)?, self.machine.lanes());
+        let is_whole = |vector: &[(usize, bool)]| {
+            vector.iter().enumerate().all(|(at, &(lane, _))| lane == vector[0].0 / lanes * lanes + at)
+        };
+        let vector = |vector: usize| {
+            let pair = [vector, sources[vector * lanes].0 / lanes].map(|vector| self.first_vector(value, vector));
+            [pair[0].min(pair[1]), pair[0].max(pair[1])]
+        };
+        let period = period::of_each_warp(operand, self.machine, vector);
+        period.filter(|_| sources.chunks(lanes).all(is_whole))
+    }
+    /// The same for what an instruction does for it, where that says more than the instruction alone.
+    fn of_step(&self, part: Part) -> Option<VectorShape> {
+        Some(match part {
+            Part::Result(step) => VectorShape::Repeated(self.joined(step)?),
+            // What the result is kept in for whatever reason.
+            Part::Given(step) => {
+                let least = VectorShape::Repeated(self.joined(step)?);
+                self.join(least, self.of[step.result.0 as usize])
+            }
+        })
     }
 
     fn transfer(&mut self, launch: &LaunchConstants<'_>, op: &Op, results: &mut [(Option<Reg>, VectorShape); 4]) {
@@ -325,9 +395,9 @@ impl Shapes {
                 (Some(d), shape)
             }
             &Op::Convert { d, to, from, saturate, a, .. } => (Some(d), self.convert(to, from, saturate, a)),
-            &Op::Shuffle { d, p, .. } => {
+            &Op::Shuffle { d, p, mode, a, b, c, .. } => {
                 results[1] = (p, VectorShape::Varying);
-                (Some(d), VectorShape::Varying)
+                (Some(d), repeated(self.shuffled(a, (mode, b, c))))
             }
             &Op::Vote { d, .. } => (Some(d), VectorShape::Varying),
             Op::Load { d, space, bytes, signed, address, offset } => {
@@ -509,8 +579,7 @@ impl Shapes {
                 .param(at.wrapping_add(offset as u64), bytes, signed)
                 .map_or(VectorShape::Varying, VectorShape::Constant),
             VectorShape::Constant(_) | VectorShape::Scalar(0) => VectorShape::Scalar(0),
-            shape if self.is_periodic(shape) => VectorShape::Periodic,
-            _ => VectorShape::Varying,
+            shape => repeated(self.period(shape).filter(|&period| period == Period::Tile)),
         }
     }
 
@@ -563,6 +632,10 @@ fn by_lane(launch: &LaunchConstants<'_>, region: &Region, budget: &Budget) -> Op
         }
     }
     Some(by_lane)
+}
+
+fn repeated(period: Option<Period>) -> VectorShape {
+    period.map_or(VectorShape::Varying, VectorShape::Repeated)
 }
 
 fn mask(bits: u32) -> u64 {

@@ -8,6 +8,7 @@ use super::one_by_one::LaneAccess;
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
 use crate::native::indexed::IndexedAddress;
+use crate::native::period::Period;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Space, Width};
@@ -219,14 +220,17 @@ impl Emitter<'_> {
         let alike = |d: Reg| {
             let is_vectors = !self.is_general(d) && !self.is_constant(d);
             // Where other code sets one of several results, it may not repeat as the others do.
-            is_vectors && self.width(d) == width && self.parts(d).len() == self.parts(first).len()
+            is_vectors && self.width(d) == width && self.shapes.are_kept_alike(d, first)
         };
         if !fits || !d.iter().flatten().all(|&d| alike(d)) {
             return Err(EmitError::Unsupported);
         }
         let active = self.active_mask;
-        if self.shapes.shape(Operand::Reg(first)) == VectorShape::Periodic {
-            self.active_mask = active.map(|mask| self.in_any_vector(mask));
+        match self.shapes.shape(Operand::Reg(first)) {
+            VectorShape::Repeated(Period::Tile) => self.active_mask = active.map(|mask| self.in_any_vector(mask)),
+            // Each warp's lanes would need such a mask.
+            VectorShape::Repeated(_) if active.is_some() => return Err(EmitError::Unsupported),
+            _ => {}
         }
         self.load_distance(address)?;
         let places = self.places_of(address);

@@ -5,17 +5,16 @@ use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, Source};
 use crate::kernel::Machine;
 use crate::native::alloc::Allocation;
+use crate::native::period::WARP;
 use crate::native::shape::VectorShape;
-use crate::scalar::shuffle_source;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Operand, Reg, ShuffleMode, VoteMode, Width};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const RAX: Register = Register::RAX;
 const EAX: Register = Register::EAX;
 const RCX: Register = Register::RCX;
 const K2: Register = Register::K2;
-const WARP: usize = 32;
 
 impl Emitter<'_> {
     /// The lanes of warps wait for each other: here they are together, or they are not compiled.
@@ -43,22 +42,28 @@ impl Emitter<'_> {
         [a, b, c]: [Operand; 3],
         mask: Option<Operand>,
     ) -> EmitResult {
-        let (VectorShape::Constant(b), VectorShape::Constant(c)) = (self.shapes.shape(b), self.shapes.shape(c)) else {
-            return Err(EmitError::Unsupported);
-        };
+        let Some(sources) = self.shapes.sources((mode, b, c)) else { return Err(EmitError::Unsupported) };
         self.whole_warps(mask)?;
-        let sources: Vec<(usize, bool)> =
-            (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32)).collect();
-        let warps = 0..self.shapes.lanes / WARP;
+        let lanes = self.machine().lanes();
         let mut values = None;
-        for warp in warps {
+        let parts = self.parts(d);
+        for of_warp in parts.chunk_by(|one, next| one.vector / (WARP / lanes) == next.vector / (WARP / lanes)) {
+            let lane = |part: Part, lane: usize| {
+                let first = part.vector - part.vector % (WARP / lanes);
+                self.shapes.first_vector(a, first + lane / lanes) * lanes + lane % lanes
+            };
+            let made = of_warp.iter().map(|&part| {
+                let sources = sources.chunks(lanes).nth(part.vector % (WARP / lanes)).unwrap_or_default();
+                Made { part, lanes: sources.iter().map(|&(source, _)| lane(part, source)).collect() }
+            });
+            let made: Vec<Made> = made.collect();
             if self.machine() == Machine::Avx512 {
-                self.permuted_pair(d, a, warp, &sources)?;
-            } else if self.machine() == Machine::Avx2 && self.can_permute_in_place(d, a, warp, &sources) {
-                self.permuted_in_place(d, a, warp, &sources)?;
+                self.permuted_pair(d, a, &made)?;
+            } else if self.machine() == Machine::Avx2 && self.can_permute_in_place(d, a, &made) {
+                self.permuted_in_place(d, a, &made)?;
             } else {
                 let values = *values.get_or_insert_with(|| self.frame.reserve(4 * WARP, 64));
-                self.permuted_by_memory(d, a, (warp, values), &sources)?;
+                self.permuted_by_memory(d, a, values, &made)?;
             }
         }
         let Some(p) = p.filter(|p| self.reads[p.0 as usize]) else { return Ok(()) };
@@ -71,122 +76,121 @@ impl Emitter<'_> {
         Ok(())
     }
     /// A vector of what lanes give each other: it waits for the pipeline's last steps as theirs do.
-    fn given(&mut self, d: Reg, a: Operand, part: Part, scratch: Register) -> EmitResult<Register> {
+    fn given(&mut self, d: Reg, a: Operand, vector: usize, scratch: Register) -> EmitResult<Register> {
+        let part = Part { vector, half: 0 };
         if self.deferred.eager.contains(&d) {
             return self.canonicalised(a, Width::B32, part, scratch);
         }
         self.register(a, Width::B32, part, scratch)
     }
     /// A warp's values where two vectors hold them. Uses A to D.
-    fn permuted_pair(&mut self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> EmitResult {
-        let part = |vector: usize| Part { vector: 2 * warp + vector, half: 0 };
-        let from = [self.given(d, a, part(0), A)?, self.given(d, a, part(1), B)?];
-        // Both before the first is written back: it may be in the place of one that the second is made of.
-        let mut results = [D, C];
-        for (vector, result) in results.iter_mut().enumerate() {
-            let sources = &sources[16 * vector..][..16];
-            let is_own = sources.iter().enumerate().all(|(lane, &(source, _))| source == 16 * vector + lane);
-            if is_own {
-                *result = from[vector];
+    fn permuted_pair(&mut self, d: Reg, a: Operand, made: &[Made]) -> EmitResult {
+        let mut loaded = BTreeMap::new();
+        for vector in vectors_of(made) {
+            let scratch = if loaded.is_empty() { A } else { B };
+            loaded.insert(vector, self.given(d, a, vector, scratch)?);
+        }
+        // All before the first is written back: it may be in the place of one that the second is made of.
+        let mut results = Vec::new();
+        for (one, scratch) in made.iter().zip([D, C]) {
+            let vectors = vectors_of(std::slice::from_ref(one));
+            let from: Vec<Register> = vectors.iter().map(|vector| loaded[vector]).collect();
+            if one.is_in_order() {
+                match vectors[0] == one.part.vector {
+                    true => results.push(from[0]),
+                    false => {
+                        self.copy_vector(scratch, from[0]);
+                        results.push(scratch);
+                    }
+                }
                 continue;
             }
-            let places = sources.iter().flat_map(|&(source, _)| (source as u32).to_le_bytes()).collect();
-            let places = self.frame.constant(places);
-            self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, *result, at(FRAME, places));
-            let only = sources[0].0 / 16;
-            // The places' fifth bits count in the second instruction alone.
-            if sources.iter().all(|&(source, _)| source / 16 == only) {
-                let code = Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
-                self.op3(code, *result, *result, Source::Register(from[only]), Decorators::default());
-            } else {
-                let code = Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
-                self.op3(code, *result, from[0], Source::Register(from[1]), Decorators::default());
+            // The second vector's places have the fifth bit, which counts where there are two alone.
+            let place = |&lane: &usize| (lane % 16 + if lane / 16 == vectors[0] { 0 } else { 16 }) as u32;
+            let places = self.frame.constant(one.lanes.iter().flat_map(|lane| place(lane).to_le_bytes()).collect());
+            self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, scratch, at(FRAME, places));
+            match from[..] {
+                [only] => {
+                    let code = Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
+                    self.op3(code, scratch, scratch, Source::Register(only), Decorators::default());
+                }
+                _ => {
+                    let code = Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
+                    self.op3(code, scratch, from[0], Source::Register(from[1]), Decorators::default());
+                }
             }
+            results.push(scratch);
         }
-        for (vector, result) in results.into_iter().enumerate() {
-            self.write_back(d, part(vector), result);
+        for (one, result) in made.iter().zip(results) {
+            self.write_back(d, one.part, result);
         }
         Ok(())
     }
     /// Whether each vector of the result is made of two at most, none of which is written before.
-    fn can_permute_in_place(&self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> bool {
-        let lanes = self.machine().lanes();
-        let part = |vector: usize| Part { vector: warp * (WARP / lanes) + vector, half: 0 };
+    fn can_permute_in_place(&self, d: Reg, a: Operand, made: &[Made]) -> bool {
         let of = |vector: usize| match a {
-            Operand::Reg(a) => self.location(a, part(vector)),
+            Operand::Reg(a) => self.location(a, Part { vector, half: 0 }),
             Operand::Imm(_) => None,
         };
         let mut written = Vec::new();
-        sources.chunks(lanes).enumerate().all(|(vector, sources)| {
-            let from = vectors_of(sources);
+        made.iter().all(|one| {
+            let from = vectors_of(std::slice::from_ref(one));
             let is_free = from.len() <= 2 && from.iter().all(|&from| of(from).is_none_or(|at| !written.contains(&at)));
-            written.extend(self.location(d, part(vector)));
+            written.extend(self.location(d, one.part));
             is_free
         })
     }
     /// A warp's values from where they are. Uses A to D.
-    fn permuted_in_place(&mut self, d: Reg, a: Operand, warp: usize, sources: &[(usize, bool)]) -> EmitResult {
-        let lanes = self.machine().lanes();
-        let part = |vector: usize| Part { vector: warp * (WARP / lanes) + vector, half: 0 };
-        for (vector, sources) in sources.chunks(lanes).enumerate() {
-            let from = vectors_of(sources);
-            let one = self.given(d, a, part(from[0]), A)?;
-            if from.len() == 1 && is_in_order(sources) {
-                self.write_back(d, part(vector), one);
+    fn permuted_in_place(&mut self, d: Reg, a: Operand, made: &[Made]) -> EmitResult {
+        for one in made {
+            let from = vectors_of(std::slice::from_ref(one));
+            let first = self.given(d, a, from[0], A)?;
+            if one.is_in_order() {
+                self.write_back(d, one.part, first);
                 continue;
             }
-            let other = from.get(1).map_or(Ok(one), |&other| self.given(d, a, part(other), B))?;
-            let of_other = from.get(1).map_or(0, |&other| lanes_of(sources, other));
-            let to = self.target(d, part(vector), D);
-            let places = self.frame.constant(places(sources));
-            self.asm.pick(to, [one, other], at(FRAME, places), (of_other, 0xff));
-            self.write_back(d, part(vector), to);
+            let other = from.get(1).map_or(Ok(first), |&other| self.given(d, a, other, B))?;
+            let of_other = from.get(1).map_or(0, |&other| one.lanes_of(other));
+            let to = self.target(d, one.part, D);
+            let places = self.frame.constant(one.places());
+            self.asm.pick(to, [first, other], at(FRAME, places), (of_other, 0xff));
+            self.write_back(d, one.part, to);
         }
         Ok(())
     }
     /// The same by way of a place in the frame.
-    fn permuted_by_memory(
-        &mut self,
-        d: Reg,
-        a: Operand,
-        (warp, values): (usize, i64),
-        sources: &[(usize, bool)],
-    ) -> EmitResult {
-        let lanes = self.machine().lanes();
-        let of_warp = WARP / lanes;
-        let part = |vector: usize| Part { vector: warp * of_warp + vector, half: 0 };
-        for vector in 0..of_warp {
-            let x = self.given(d, a, part(vector), A)?;
-            let to = at(FRAME, values + (4 * lanes * vector) as i64);
-            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, x);
+    fn permuted_by_memory(&mut self, d: Reg, a: Operand, values: i64, made: &[Made]) -> EmitResult {
+        let (lanes, vectors) = (self.machine().lanes(), vectors_of(made));
+        let place = |place: usize| values + (4 * lanes * place) as i64;
+        for (index, &vector) in vectors.iter().enumerate() {
+            let x = self.given(d, a, vector, A)?;
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, place(index)), x);
         }
-        for (vector, sources) in sources.chunks(lanes).enumerate() {
-            let to = self.target(d, part(vector), D);
-            self.permuted(to, values, sources);
-            self.write_back(d, part(vector), to);
+        for one in made {
+            let to = self.target(d, one.part, D);
+            let from = vectors.iter().enumerate().map(|(index, &vector)| (place(index), one.lanes_of(vector)));
+            self.permuted(to, one, from.filter(|&(_, lanes)| lanes != 0).collect());
+            self.write_back(d, one.part, to);
         }
         Ok(())
     }
-    /// A vector of the lanes at these places among a warp's values in the frame. Uses C and K2.
-    fn permuted(&mut self, to: Register, values: i64, sources: &[(usize, bool)]) {
-        let vector_at = |vector: usize| values + (4 * sources.len() * vector) as i64;
-        let vectors = vectors_of(sources);
-        if vectors.len() == 1 && is_in_order(sources) {
-            return self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, at(FRAME, vector_at(vectors[0])));
+    /// A vector of lanes from vectors in the frame. Uses C and K2.
+    fn permuted(&mut self, to: Register, one: &Made, from: Vec<(i64, u32)>) {
+        if one.is_in_order() {
+            return self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, at(FRAME, from[0].0));
         }
-        let places = self.frame.constant(places(sources));
-        for (index, vector) in vectors.into_iter().enumerate() {
+        let places = self.frame.constant(one.places());
+        for (index, (vector, lanes)) in from.into_iter().enumerate() {
             self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, C, at(FRAME, places));
             let decorators = if index == 0 {
                 Decorators::default()
             } else {
-                let here = u64::from(lanes_of(sources, vector));
-                let here = self.frame.constant(here.to_le_bytes().to_vec());
+                let here = self.frame.constant(u64::from(lanes).to_le_bytes().to_vec());
                 self.load_mask(here, Width::B32, Part { vector: 0, half: 0 }, K2);
                 Decorators::masked(K2)
             };
-            let from = Source::Frame(vector_at(vector));
-            self.op3(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, to, C, from, decorators);
+            let code = Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
+            self.op3(code, to, C, Source::Frame(vector), decorators);
         }
     }
 
@@ -253,20 +257,32 @@ impl Emitter<'_> {
     }
 }
 
-/// Of a warp's vectors, those that have the lanes that a vector of the result is made of.
-fn vectors_of(sources: &[(usize, bool)]) -> Vec<usize> {
-    let vectors: BTreeSet<usize> = sources.iter().map(|&(lane, _)| lane / sources.len()).collect();
+/// A vector of what a shuffle gives, and the lanes of the tile that its lanes are.
+struct Made {
+    part: Part,
+    lanes: Vec<usize>,
+}
+
+/// The vectors that have the lanes of these.
+fn vectors_of(made: &[Made]) -> Vec<usize> {
+    let vectors: BTreeSet<usize> =
+        made.iter().flat_map(|one| one.lanes.iter().map(|lane| lane / one.lanes.len())).collect();
     vectors.into_iter().collect()
 }
-/// The lanes of the result that one of these has, as bits.
-fn lanes_of(sources: &[(usize, bool)], vector: usize) -> u32 {
-    sources.iter().rev().fold(0, |bits, &(lane, _)| bits << 1 | u32::from(lane / sources.len() == vector))
-}
-/// Where in its vector each of these lanes is.
-fn places(sources: &[(usize, bool)]) -> Vec<u8> {
-    sources.iter().flat_map(|&(lane, _)| ((lane % sources.len()) as u32).to_le_bytes()).collect()
-}
-/// Whether each already is in its place.
-fn is_in_order(sources: &[(usize, bool)]) -> bool {
-    sources.iter().enumerate().all(|(place, &(lane, _))| lane % sources.len() == place)
+
+impl Made {
+    /// The lanes that one of the vectors has, as bits.
+    fn lanes_of(&self, vector: usize) -> u32 {
+        let count = self.lanes.len();
+        self.lanes.iter().rev().fold(0, |bits, &lane| bits << 1 | u32::from(lane / count == vector))
+    }
+    /// Where in its vector each lane is.
+    fn places(&self) -> Vec<u8> {
+        self.lanes.iter().flat_map(|&lane| ((lane % self.lanes.len()) as u32).to_le_bytes()).collect()
+    }
+    /// Whether it is one of the vectors as it is.
+    fn is_in_order(&self) -> bool {
+        self.lanes.iter().enumerate().all(|(place, &lane)| lane == self.lanes[0] + place)
+            && self.lanes[0].is_multiple_of(self.lanes.len())
+    }
 }
