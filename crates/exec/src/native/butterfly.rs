@@ -13,7 +13,7 @@ pub(super) type How = (ShuffleMode, Operand, Operand);
 /// A value joined with what a shuffle makes of it, by an operation that takes its operands in any order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    pub(super) value: Operand,
+    pub(super) value: Reg,
     pub(super) how: How,
     pub(super) result: Reg,
 }
@@ -26,63 +26,86 @@ pub(super) enum Part {
     Given(Step),
 }
 
-/// The steps of a region: of each of its instructions, in their order.
-pub(super) fn steps(code: &DecodedKernel<'_>, region: &Region) -> Vec<Option<Part>> {
-    let count = code.kernel.registers.len();
-    let (mut definitions, mut uses) = (vec![0u32; count], vec![0u32; count]);
-    for inst in (0..region.nodes.len()).flat_map(|node| region.insts(code, node)) {
-        inst.op.registers(|role, reg| match role {
-            Role::Def => definitions[reg.0 as usize] += 1,
-            Role::Use => uses[reg.0 as usize] += 1,
-        });
-    }
-    let passed_once = |reg: Reg| {
-        let at = reg.0 as usize;
-        (definitions[at], uses[at]) == (1, 1) && !region.leaves(reg)
-    };
-    let mut parts = Vec::new();
-    for node in 0..region.nodes.len() {
-        let insts: Vec<&DecodedInst<'_>> = region.insts(code, node).collect();
-        let start = parts.len();
-        parts.resize(start + insts.len(), None);
-        let mut values = Values::default();
-        for (index, inst) in insts.iter().enumerate() {
-            let step = inst.guard.is_none().then(|| values.step(inst.op)).flatten();
-            if let Some((step, mut given)) = step {
-                parts[start + index] = Some(Part::Result(step));
-                // Back to the shuffle.
-                while let Some(&writer) = values.writers.get(&given).filter(|_| passed_once(given)) {
-                    parts[start + writer] = Some(Part::Given(step));
-                    match insts[writer].op {
-                        &Op::Move { a: Operand::Reg(a), .. } => given = a,
-                        _ => break,
+/// The steps of a region.
+pub(super) struct Steps {
+    /// Of each instruction, in their order.
+    pub(super) parts: Vec<Option<Part>>,
+    /// Registers that have a step's value, from the value's own to the one that is shuffled: they are the same in all lanes.
+    pub(super) values: Vec<bool>,
+}
+
+impl Steps {
+    pub(super) fn of(code: &DecodedKernel<'_>, region: &Region) -> Steps {
+        let count = code.kernel.registers.len();
+        let (mut definitions, mut uses) = (vec![0u32; count], vec![0u32; count]);
+        for inst in (0..region.nodes.len()).flat_map(|node| region.insts(code, node)) {
+            inst.op.registers(|role, reg| match role {
+                Role::Def => definitions[reg.0 as usize] += 1,
+                Role::Use => uses[reg.0 as usize] += 1,
+            });
+        }
+        let passed_once = |reg: Reg| {
+            let at = reg.0 as usize;
+            (definitions[at], uses[at]) == (1, 1) && !region.leaves(reg)
+        };
+        let mut steps = Steps { parts: Vec::new(), values: vec![false; count] };
+        for node in 0..region.nodes.len() {
+            let insts: Vec<&DecodedInst<'_>> = region.insts(code, node).collect();
+            let start = steps.parts.len();
+            steps.parts.resize(start + insts.len(), None);
+            let mut numbers = Numbers::default();
+            for (index, inst) in insts.iter().enumerate() {
+                let step = inst.guard.is_none().then(|| numbers.step(inst.op)).flatten();
+                if let Some((step, mut given)) = step {
+                    steps.parts[start + index] = Some(Part::Result(step));
+                    numbers.holders(step.value).into_iter().for_each(|reg| steps.values[reg.0 as usize] = true);
+                    // Back to the shuffle.
+                    while let Some(&writer) = numbers.writers.get(&given).filter(|_| passed_once(given)) {
+                        steps.parts[start + writer] = Some(Part::Given(step));
+                        match insts[writer].op {
+                            &Op::Move { a: Operand::Reg(a), .. } => given = a,
+                            _ => break,
+                        }
                     }
                 }
+                numbers.define(inst, index);
             }
-            values.define(inst, index);
         }
+        steps
     }
-    parts
 }
 
 /// The values of a node's registers, by number, up to an instruction.
 #[derive(Default)]
-struct Values {
+struct Numbers {
     next: u32,
     of: BTreeMap<Reg, u32>,
+    /// The registers that have had each, since they were last asked for.
+    holders: BTreeMap<u32, Vec<Reg>>,
     /// Of those that shuffles make: of which value, and how.
     shuffled: BTreeMap<u32, (u32, How)>,
     /// The instruction that wrote each register.
     writers: BTreeMap<Reg, usize>,
 }
 
-impl Values {
+impl Numbers {
+    fn hold(&mut self, reg: Reg, number: u32) {
+        self.of.insert(reg, number);
+        self.holders.entry(number).or_default().push(reg);
+    }
+    fn new_number(&mut self, reg: Reg) {
+        self.next += 1;
+        self.hold(reg, self.next);
+    }
     fn number(&mut self, reg: Reg) -> u32 {
-        let next = &mut self.next;
-        *self.of.entry(reg).or_insert_with(|| {
-            *next += 1;
-            *next
-        })
+        if !self.of.contains_key(&reg) {
+            self.new_number(reg);
+        }
+        self.of[&reg]
+    }
+    fn holders(&mut self, reg: Reg) -> Vec<Reg> {
+        let number = self.number(reg);
+        self.holders.insert(number, Vec::new()).unwrap_or_default()
     }
     /// The step that an instruction completes, and the register that the other lanes' values are in.
     fn step(&mut self, op: &Op) -> Option<(Step, Reg)> {
@@ -90,7 +113,7 @@ impl Values {
         [(a, b), (b, a)].into_iter().find_map(|(value, given)| {
             let number = self.number(given);
             let &(of, how) = self.shuffled.get(&number)?;
-            (of == self.number(value)).then_some((Step { value: value.into(), how, result }, given))
+            (of == self.number(value)).then_some((Step { value, how, result }, given))
         })
     }
     fn define(&mut self, inst: &DecodedInst<'_>, index: usize) {
@@ -102,18 +125,15 @@ impl Values {
         };
         inst.op.registers(|role, reg| {
             if role == Role::Def {
-                self.next += 1;
-                self.of.insert(reg, self.next);
                 self.writers.insert(reg, index);
+                self.new_number(reg);
             }
         });
         match (inst.op, read) {
-            (&Op::Move { d, .. }, Some(read)) => {
-                self.of.insert(d, read);
-            }
-            (&Op::Shuffle { d, mode, b, c, .. }, Some(read)) => {
+            (&Op::Move { d, .. }, Some(read)) => self.hold(d, read),
+            (&Op::Shuffle { d, mode: ShuffleMode::Butterfly, b, c, .. }, Some(read)) => {
                 let made = self.number(d);
-                self.shuffled.insert(made, (read, (mode, b, c)));
+                self.shuffled.insert(made, (read, (ShuffleMode::Butterfly, b, c)));
             }
             _ => {}
         }

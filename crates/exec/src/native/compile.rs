@@ -301,8 +301,8 @@ impl<'a> Plan<'a> {
             live_in.push(LiveReg { reg: *reg, location });
             known.push((*reg, shape));
         }
-        let zeros = self.numbers.zeros(self.launch, tile.lanes, self.budget)?;
-        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode, (zeros, self.budget))?;
+        let facts = (self.numbers, self.budget);
+        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode, facts)?;
         Some((shapes, inactive, live_in))
     }
 

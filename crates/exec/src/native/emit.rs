@@ -181,10 +181,23 @@ impl Emitter<'_> {
         self.asm.jump(code, label);
     }
 
-    /// The parts of a register that have different vectors.
+    /// Whether a lane of the tile may run the current instruction.
+    fn may_run(&self, lane: usize) -> bool {
+        self.shapes.may_run(self.point.block, lane)
+    }
+    /// The parts of so wide a value that has its own for each lane, of those lanes that may run the current instruction.
+    fn parts_that_run(&self, width: Width) -> Vec<Part> {
+        let halves = if width == Width::B64 { 2 } else { 1 };
+        let lanes = self.machine().lanes();
+        let may_run = |&vector: &usize| (vector * lanes..(vector + 1) * lanes).any(|lane| self.may_run(lane));
+        let vectors = (0..self.shapes.lanes / lanes).filter(may_run);
+        vectors.flat_map(|vector| (0..halves).map(move |half| Part { vector, half })).collect()
+    }
+    /// The parts of a register that have different vectors: under a mask those with lanes that may be active.
     fn parts(&self, reg: Reg) -> Vec<Part> {
         let halves = if self.width(reg) == Width::B64 { 2 } else { 1 };
         match &self.allocations[reg.0 as usize] {
+            Allocation::Vectors(_) if self.merge_mask(reg).is_some() => self.parts_that_run(self.width(reg)),
             Allocation::Vectors(locations) if locations.len() > 1 => {
                 let parts = |vector| (0..halves).map(move |half| Part { vector, half });
                 self.shapes.vectors(reg).flat_map(parts).collect()

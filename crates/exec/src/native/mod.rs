@@ -45,13 +45,13 @@ mod frame;
 mod inactive;
 mod indexed;
 mod numbers;
-mod period;
 mod quotient;
 mod region;
 mod run;
 mod schedule;
 mod shape;
 mod tile;
+mod warp_lanes;
 
 pub(crate) use code_cache::{CodeCache, History};
 pub(crate) use compile::{CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE};

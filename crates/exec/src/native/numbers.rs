@@ -4,6 +4,7 @@ use super::LaunchConstants;
 use super::budget::Budget;
 use super::shape::{ALL_ZEROS, MAX_ZEROS};
 use super::tile::TileLayout;
+use super::warp_lanes::WarpLanes;
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Scalar, Space, Special, Width};
 use std::sync::{Arc, OnceLock};
 
@@ -15,6 +16,7 @@ pub(super) struct Numbers {
     of_indices: OnceLock<Option<Vec<bool>>>,
     /// By the logarithm of a tile's lanes.
     tiles: [OnceLock<Option<TileLayout>>; 8],
+    warp_lanes: OnceLock<Option<Arc<WarpLanes>>>,
 }
 
 impl Numbers {
@@ -28,6 +30,10 @@ impl Numbers {
     pub(super) fn tile(&self, launch: &LaunchConstants<'_>, lanes: usize) -> Option<&TileLayout> {
         let known = &self.tiles[lanes.ilog2() as usize % self.tiles.len()];
         known.get_or_init(|| TileLayout::new(launch.config.block, lanes)).as_ref()
+    }
+    /// Which lanes of a warp run what, if lanes are told apart.
+    pub(super) fn warp_lanes(&self, launch: &LaunchConstants<'_>, budget: &Budget) -> Option<Arc<WarpLanes>> {
+        self.warp_lanes.get_or_init(|| WarpLanes::of(launch, budget).map(Arc::new)).clone()
     }
     /// Whether a register is computed from nothing but the thread's indices, parameters and constants: what pattern its lanes
     /// have does not depend on data.

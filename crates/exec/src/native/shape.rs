@@ -5,16 +5,21 @@
 //! sums and products with constants have this form too. Addresses of this form need one general register, and the
 //! pattern shows whether a vector's elements are contiguous in memory.
 
+mod period;
+
 use super::LaunchConstants;
 use super::budget::Budget;
-use super::butterfly::{self, How, Part, Step};
+use super::butterfly::{Part, Steps};
 use super::inactive::InactiveLiveness;
-use super::period::{self, Period, WARP};
+use super::numbers::Numbers;
 use super::quotient::Quotient;
-use super::region::{CompileMode, Next, Region};
+use super::region::{CompileMode, Next, ProgramPoint, Region};
 use super::tile::TileLayout;
-use crate::kernel::{LINE, Machine};
-use crate::scalar::{int_op, shuffle_source, sign_extend};
+use super::warp_lanes::{Lanes, WARP, WarpLanes};
+use crate::kernel::{DecodedInst, LINE, Machine};
+use crate::scalar::{int_op, sign_extend};
+pub(super) use period::Period;
+use period::repeated;
 use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
 use std::sync::Arc;
 
@@ -63,12 +68,21 @@ pub(super) struct Shapes {
     /// Predicates that lanes may disagree on and stay together: of numbers with patterns each lane has its own.
     by_lane: Vec<bool>,
     patterns: Vec<Vec<i64>>,
+    /// Of tiles of whole warps.
+    warp_lanes: Option<Arc<WarpLanes>>,
     /// What code is compiled for.
     pub(super) machine: Machine,
     /// Lanes of a tile.
     pub(super) lanes: usize,
     /// Whether lanes may diverge.
     pub(super) divergent: bool,
+}
+
+/// What an instruction's result is for.
+struct Use {
+    step: Option<Part>,
+    /// The lanes of a warp that read it.
+    read: Lanes,
 }
 
 /// Bytes from element to element, at least, of gathers that may be worth keeping: with debug assertions any, as tests have small buffers.
@@ -96,19 +110,20 @@ impl Shapes {
         inputs: &[(Reg, VectorShape)],
         tile: TileLayout,
         mode: CompileMode,
-        (zeros, budget): (Arc<[u8]>, &Budget),
+        (numbers, budget): (&Numbers, &Budget),
     ) -> Option<(Shapes, InactiveLiveness)> {
         let count = launch.code.kernel.registers.len();
         let by_lane = by_lane(launch, region, budget)?;
         let mut shapes = Shapes {
             of: Vec::new(),
-            zeros,
+            zeros: numbers.zeros(launch, tile.lanes, budget)?,
             // 16 bits are computed in vectors, in 32 bits a lane with zeros above. No operation gives them a pattern, with
             // which there could be bits above.
             floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
             by_lane,
             patterns: tile.patterns,
+            warp_lanes: numbers.warp_lanes(launch, budget).filter(|_| tile.lanes.is_multiple_of(WARP)),
             machine: launch.machine(),
             lanes: tile.lanes,
             divergent: mode.divergent,
@@ -117,9 +132,9 @@ impl Shapes {
         for inst in insts() {
             shapes.collect_floats(inst.op);
         }
-        let steps = butterfly::steps(launch.code, region);
+        let uses = shapes.uses(launch, region);
         loop {
-            shapes.solve(launch, region, (inputs, &steps), budget)?;
+            shapes.solve(launch, region, (inputs, &uses), budget)?;
             let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
             let mut inactive = InactiveLiveness::of_detours(launch.code, region, diverges);
             if mode.divergent {
@@ -145,12 +160,26 @@ impl Shapes {
         }
     }
 
+    /// What each instruction's result is for.
+    fn uses(&self, launch: &LaunchConstants<'_>, region: &Region) -> Vec<Use> {
+        let Steps { parts, values } = Steps::of(launch.code, region);
+        let points = (0..region.nodes.len()).flat_map(|node| region.placed_insts(launch.code, node));
+        let of_point = |(step, (point, inst)): (Option<Part>, (ProgramPoint, &DecodedInst<'_>))| {
+            // Loads check all lanes, and others have results of other kinds.
+            let mut is_lanewise = !matches!(inst.op, Op::Load { .. } | Op::Atomic { .. } | Op::Vote { .. });
+            inst.op.registers(|role, reg| is_lanewise &= role == Role::Use || !values[reg.0 as usize]);
+            let lanes = self.warp_lanes.as_ref().filter(|_| is_lanewise);
+            Use { step, read: lanes.map_or(Lanes::MAX, |lanes| lanes.that_read(point)) }
+        };
+        parts.into_iter().zip(points).map(of_point).collect()
+    }
+
     /// Iterates to the fixed point.
     fn solve(
         &mut self,
         launch: &LaunchConstants<'_>,
         region: &Region,
-        (inputs, steps): (&[(Reg, VectorShape)], &[Option<Part>]),
+        (inputs, uses): (&[(Reg, VectorShape)], &[Use]),
         budget: &Budget,
     ) -> Option<()> {
         self.of = vec![VectorShape::Undefined; self.forced_varying.len()];
@@ -162,12 +191,13 @@ impl Shapes {
         while changed {
             changed = false;
             budget.spend(32 * region.length())?;
-            for (inst, part) in insts().zip(steps) {
+            for (inst, of_result) in insts().zip(uses) {
                 let mut results = [(None, VectorShape::Varying); 4];
                 self.transfer(launch, inst.op, &mut results);
-                if let Some(shape) = part.and_then(|part| self.of_step(part)) {
+                if let Some(shape) = of_result.step.and_then(|part| self.of_step(part)) {
                     results[0].1 = shape;
                 }
+                results[0].1 = self.where_read(results[0].1, of_result.read);
                 let guard = inst.guard.map(|guard| self.shape(Operand::Reg(guard.pred)));
                 for (d, shape) in results {
                     let Some(Reg(d)) = d else { continue };
@@ -231,37 +261,6 @@ impl Shapes {
             _ => None,
         }
     }
-    /// Which of the vectors that a register is kept in are the same.
-    fn kept(&self, reg: Reg) -> Option<Period> {
-        match self.shape(Operand::Reg(reg)) {
-            // In vectors a number has its pattern added.
-            VectorShape::Scalar(pattern) if pattern != 0 => None,
-            shape => self.period(shape),
-        }
-    }
-    /// The vectors that a register is kept in, of those that are the same the first.
-    pub(super) fn vectors(&self, reg: Reg) -> impl Iterator<Item = usize> + use<> {
-        let (period, machine) = (self.kept(reg), self.machine);
-        (0..self.lanes / machine.lanes()).filter(move |&vector| period::first(period, vector, machine) == vector)
-    }
-    /// The number among these of the one that has a vector's lanes.
-    pub(super) fn place(&self, reg: Reg, vector: usize) -> usize {
-        let of_warp = period::of_warp(self.machine);
-        match self.kept(reg) {
-            None => vector,
-            Some(Period::Tile) => 0,
-            Some(Period::Warp(apart)) => vector / of_warp * apart + vector % of_warp % apart,
-        }
-    }
-    /// Whether two registers are kept in the same vectors.
-    pub(super) fn are_kept_alike(&self, a: Reg, b: Reg) -> bool {
-        self.kept(a) == self.kept(b)
-    }
-    /// The first vector that is the same as this one of an operand.
-    pub(super) fn first_vector(&self, operand: Operand, vector: usize) -> usize {
-        period::first(self.period(self.shape(operand)), vector, self.machine)
-    }
-
     fn intern(&mut self, pattern: Vec<i64>) -> VectorShape {
         match self.patterns.iter().position(|other| *other == pattern) {
             Some(index) => VectorShape::Scalar(index),
@@ -290,17 +289,6 @@ impl Shapes {
             (a, b) => repeated(self.period(a).zip(self.period(b)).map(|(a, b)| a.max(b))),
         }
     }
-    fn period(&self, shape: VectorShape) -> Option<Period> {
-        match shape {
-            VectorShape::Undefined | VectorShape::Constant(_) | VectorShape::Scalar(0) => Some(Period::Tile),
-            VectorShape::Scalar(pattern) => {
-                let vectors: Vec<&[i64]> = self.patterns[pattern].chunks(self.machine.lanes()).collect();
-                period::least(vectors.len(), self.machine, |a, b| vectors[a] == vectors[b])
-            }
-            VectorShape::Repeated(period) => Some(period),
-            VectorShape::Varying => None,
-        }
-    }
     /// The shape of a lanewise operation.
     fn lanewise(&self, operands: &[Operand]) -> VectorShape {
         let shapes = operands.iter().map(|&operand| self.shape(operand));
@@ -310,43 +298,6 @@ impl Shapes {
             let periods: Option<Vec<Period>> = shapes.map(|shape| self.period(shape)).collect();
             repeated(periods.and_then(|periods| periods.into_iter().max()))
         }
-    }
-
-    /// The lanes that a warp's lanes have their values from, and whether these are in range, where it is known before the launch.
-    pub(super) fn sources(&self, (mode, b, c): How) -> Option<Vec<(usize, bool)>> {
-        let (VectorShape::Constant(b), VectorShape::Constant(c)) = (self.shape(b), self.shape(c)) else { return None };
-        let sources = (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32));
-        self.lanes.is_multiple_of(WARP).then(|| sources.collect())
-    }
-    fn shuffled(&self, a: Operand, how: How) -> Option<Period> {
-        let (operand, sources, lanes) = (self.period(self.shape(a)), self.sources(how)?, self.machine.lanes());
-        let lane = |&(lane, _): &(usize, bool)| (self.first_vector(a, lane / lanes), lane % lanes);
-        let vector = |vector: usize| sources[vector * lanes..][..lanes].iter().map(lane).collect::<Vec<_>>();
-        period::of_each_warp(operand, self.machine, vector)
-    }
-    /// What a step of a reduction makes, where it is made of whole vectors.
-    fn joined(&self, Step { value, how, .. }: Step) -> Option<Period> {
-        let (operand, sources, lanes) = (self.period(self.shape(value)), self.sources(how)?, self.machine.lanes());
-        let is_whole = |vector: &[(usize, bool)]| {
-            vector.iter().enumerate().all(|(at, &(lane, _))| lane == vector[0].0 / lanes * lanes + at)
-        };
-        let vector = |vector: usize| {
-            let pair = [vector, sources[vector * lanes].0 / lanes].map(|vector| self.first_vector(value, vector));
-            [pair[0].min(pair[1]), pair[0].max(pair[1])]
-        };
-        let period = period::of_each_warp(operand, self.machine, vector);
-        period.filter(|_| sources.chunks(lanes).all(is_whole))
-    }
-    /// The same for what an instruction does for it, where that says more than the instruction alone.
-    fn of_step(&self, part: Part) -> Option<VectorShape> {
-        Some(match part {
-            Part::Result(step) => VectorShape::Repeated(self.joined(step)?),
-            // What the result is kept in for whatever reason.
-            Part::Given(step) => {
-                let least = VectorShape::Repeated(self.joined(step)?);
-                self.join(least, self.of[step.result.0 as usize])
-            }
-        })
     }
 
     fn transfer(&mut self, launch: &LaunchConstants<'_>, op: &Op, results: &mut [(Option<Reg>, VectorShape); 4]) {
@@ -632,10 +583,6 @@ fn by_lane(launch: &LaunchConstants<'_>, region: &Region, budget: &Budget) -> Op
         }
     }
     Some(by_lane)
-}
-
-fn repeated(period: Option<Period>) -> VectorShape {
-    period.map_or(VectorShape::Varying, VectorShape::Repeated)
 }
 
 fn mask(bits: u32) -> u64 {

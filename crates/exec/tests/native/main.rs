@@ -12,6 +12,7 @@ mod indices;
 mod orders;
 mod phases;
 mod quotients;
+mod reductions;
 mod relaunch;
 mod scattered;
 mod sides;

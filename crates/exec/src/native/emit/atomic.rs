@@ -4,7 +4,7 @@
 use super::super::asm::at;
 use super::super::frame::Access;
 use super::one_by_one::LaneAccess;
-use super::{B, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX};
+use super::{B, EmitError, EmitResult, Emitter, FRAME, RAX, RCX};
 use crate::kernel::DecodedInst;
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -53,14 +53,12 @@ impl Emitter<'_> {
             true => self.load_distance(address)?,
             false => self.load_host_address(address)?,
         }
-        let halves = if width == Width::B64 { 2 } else { 1 };
         let known = match self.shapes.shape(b) {
             VectorShape::Constant(bits) => i32::try_from(crate::scalar::sign_extend(bits, width.bits())).ok(),
             _ => None,
         };
         let values = self.frame.reserve(64, 64);
-        for index in 0..halves * self.shapes.lanes / self.machine().lanes() {
-            let part = Part { vector: index / halves, half: index % halves };
+        for part in self.parts_that_run(width) {
             if known.is_none() {
                 let from = self.canonicalised(b, width, part, B)?;
                 self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, values), from);
@@ -76,6 +74,9 @@ impl Emitter<'_> {
             }
             let start = self.first_lane_of(width, part);
             for lane in 0..self.lanes_of(width) {
+                if !self.may_run(start + lane) {
+                    continue;
+                }
                 let next = self.skip_inactive(start + lane);
                 let pattern = self.shapes.pattern(self.pattern_of(address));
                 self.combine(all, known, value(lane), at(RAX, offset + pattern[start + lane]))?;

@@ -8,8 +8,7 @@ use super::one_by_one::LaneAccess;
 use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, RAX, RCX, Source, by, ymm};
 use crate::kernel::Machine;
 use crate::native::indexed::IndexedAddress;
-use crate::native::period::Period;
-use crate::native::shape::VectorShape;
+use crate::native::shape::{Period, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Space, Width};
 
@@ -178,11 +177,7 @@ impl Emitter<'_> {
     fn address_parts(&self, Places { of, width, .. }: Places) -> Vec<Part> {
         match (of, self.active_mask) {
             (Operand::Reg(reg), None) => self.parts(reg),
-            _ => {
-                let halves = if width == Width::B64 { 2 } else { 1 };
-                let vectors = self.shapes.lanes / self.machine().lanes();
-                (0..halves * vectors).map(|part| Part { vector: part / halves, half: part % halves }).collect()
-            }
+            _ => self.parts_that_run(width),
         }
     }
     /// RAX becomes the number in B of the first lane of K2.

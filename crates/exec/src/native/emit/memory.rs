@@ -337,9 +337,7 @@ impl Emitter<'_> {
                 self.write_last((value, *width, *bytes), offset + place)?;
                 continue;
             }
-            let halves = if *width == Width::B64 { 2 } else { 1 };
-            for index in 0..halves * self.shapes.lanes / self.machine().lanes() {
-                let part = Part { vector: index / halves, half: index % halves };
+            for part in self.parts_that_run(*width) {
                 if scattered {
                     let from = self.canonicalised(value, *width, part, B)?;
                     self.write_lanes(from, *bytes, *address, offset, part)?;
@@ -400,6 +398,9 @@ impl Emitter<'_> {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         let (start, lanes) = (self.first_lane_of(width, part), self.lanes_to_store(from, bytes));
         for (lane, offset) in offsets.iter().enumerate() {
+            if !self.may_run(start + lane) {
+                continue;
+            }
             let next = self.skip_inactive(start + lane);
             self.store_lane(lanes, lane, at(RAX, first + offset));
             if let Some(next) = next {

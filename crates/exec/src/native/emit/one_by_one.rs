@@ -74,11 +74,9 @@ impl Emitter<'_> {
     pub(super) fn write_last(&mut self, (value, width, bytes): (Operand, Width, u32), offset: i64) -> EmitResult {
         let (lanes, lane_bytes) = (self.shapes.lanes, lane_bytes(bytes));
         let values = self.frame.reserve(lanes * lane_bytes as usize, 64);
-        let halves = if width == Width::B64 { 2 } else { 1 };
-        for index in 0..halves * lanes / self.machine().lanes() {
-            let part = Part { vector: index / halves, half: index % halves };
+        for part in self.parts_that_run(width) {
             let from = self.canonicalised(value, width, part, A)?;
-            let to = at(FRAME, values + self.vector_bytes() * index as i64);
+            let to = at(FRAME, values + lane_bytes * self.first_lane_of(width, part) as i64);
             self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, to, from);
         }
         let Some(mask) = self.active_mask else {
@@ -106,6 +104,8 @@ impl Emitter<'_> {
         (offset, kind): (i64, LaneAccess),
         access: impl Fn(&mut Self, Option<LanesToStore>, usize, MemoryOperand) -> EmitResult,
     ) -> EmitResult {
+        let start = self.first_lane_of(width, part);
+        let Some(last) = (0..self.lanes_of(width)).rfind(|&lane| self.may_run(start + lane)) else { return Ok(()) };
         let places = self.places_of(address);
         let indices = self.indices(places, width, part, false)?;
         // Behind the indices, which may take its registers.
@@ -122,8 +122,7 @@ impl Emitter<'_> {
             (Machine::Avx512, Width::B32) => IndexFrom::Lanes(indices[0].register),
             _ => IndexFrom::Frame(self.spill(&indices)),
         };
-        let start = self.first_lane_of(width, part);
-        for lane in 0..self.lanes_of(width) {
+        for lane in 0..=last {
             // What is computed for more lanes than one is not jumped over.
             let mut index = RDX;
             match from {
@@ -139,6 +138,9 @@ impl Emitter<'_> {
                     self.asm.push(Instruction::with3(extract, Register::EDX, quarter, lane as u32 % 4));
                 }
                 IndexFrom::Frame(_) => {}
+            }
+            if !self.may_run(start + lane) {
+                continue;
             }
             let next = self.skip_inactive(start + lane);
             match from {
