@@ -20,7 +20,7 @@ pub(super) type Lanes = u32;
 const ALL: Lanes = Lanes::MAX;
 
 /// Kernels whose tables would be larger are left aside.
-const MAX_TABLE: usize = 1 << 20;
+const MAX_TABLE: usize = 1 << 17;
 const MAX_REGISTERS: usize = 1 << 14;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl WarpLanes {
     /// `None` if lanes are not told apart.
     pub(super) fn of(launch: &LaunchConstants<'_>, budget: &Budget) -> Option<WarpLanes> {
         let code = launch.code;
-        let shuffles = |block: usize| code.blocks[block].insts.iter().any(|inst| asks_warp(inst.op));
+        let shuffles = |block: usize| code.blocks[block].insts.iter().any(|inst| matches!(inst.op, Op::Shuffle { .. }));
         let blocks = code.blocks.len();
         let registers = code.kernel.registers.len();
         if !(0..blocks).any(shuffles) || registers > MAX_REGISTERS || blocks * registers > MAX_TABLE {
@@ -59,11 +59,6 @@ impl WarpLanes {
     pub(super) fn that_read(&self, point: ProgramPoint) -> Lanes {
         self.read[point.block][point.at]
     }
-}
-
-/// Whether lanes get something from others.
-fn asks_warp(op: &Op) -> bool {
-    matches!(op, Op::Shuffle { .. })
 }
 
 /// What is known of an integer in each lane, the same in all warps: bits, and which of them are known.
@@ -116,11 +111,11 @@ fn constant(known: &Known) -> Option<u64> {
 /// What is known of an instruction's result.
 fn number(launch: &LaunchConstants<'_>, op: &Op, of: impl Fn(Operand) -> Option<Known>) -> Option<(Reg, Known)> {
     let width = |reg: Reg| launch.code.kernel.width(reg).mask();
-    let [x, _, z] = launch.config.block;
+    let [x, ..] = launch.config.block;
     Some(match *op {
         Op::Special { d, special: Special::Lane } => (d, std::array::from_fn(|lane| (lane as u64, u64::MAX))),
         Op::Special { d, special: Special::Tid(0) }
-            if x.is_multiple_of(WARP as u32) || launch.config.threads() == x as usize && z == 1 =>
+            if x.is_multiple_of(WARP as u32) || launch.config.threads() == x as usize =>
         {
             (d, std::array::from_fn(|lane| (lane as u64, WARP as u64 - 1)))
         }
@@ -228,7 +223,7 @@ fn read(
     let mut changed = true;
     while changed {
         changed = false;
-        budget.spend(8 * code.insts().count() + code.blocks.len() * count / 4)?;
+        budget.spend(8 * code.insts().count() + 3 * code.blocks.len() * count)?;
         for (index, block) in code.blocks.iter().enumerate().rev() {
             let mut live: Vec<Lanes> = vec![0; count];
             for (to, lanes) in edges(index) {

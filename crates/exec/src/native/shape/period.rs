@@ -7,16 +7,16 @@ use crate::native::warp_lanes::{Lanes, WARP};
 use crate::scalar::shuffle_source;
 use roundonce_ir::{Operand, Reg};
 
-/// Vectors that are the same. The fewer are left, the less it is.
+/// Which vectors are the same. In order: what leaves fewer different ones is less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::native) enum Period {
     /// All of a tile.
     Tile,
-    /// Of each warp, those so many apart; a warp has more.
+    /// In each warp, those that are so many apart: fewer than a warp has.
     Warp(usize),
 }
 
-/// So many vectors has a warp.
+/// How many vectors a warp has.
 fn of_warp(machine: Machine) -> usize {
     WARP / machine.lanes()
 }
@@ -31,7 +31,7 @@ fn first(period: Option<Period>, vector: usize, machine: Machine) -> usize {
     }
 }
 
-/// The least period of so many vectors of which it is known whether two are the same. Whole warps have one of their own.
+/// The least period of so many vectors, by what says whether two of them are the same.
 fn least(vectors: usize, machine: Machine, same: impl Fn(usize, usize) -> bool) -> Option<Period> {
     let of_warp = of_warp(machine);
     let in_warps = (0..of_warp.ilog2()).map(|log| Period::Warp(1 << log));
@@ -40,8 +40,7 @@ fn least(vectors: usize, machine: Machine, same: impl Fn(usize, usize) -> bool) 
     std::iter::once(Period::Tile).chain(in_warps).find(holds)
 }
 
-/// The period of vectors of which those of a warp are the same as these functions of the operand's: of its own period, and made alike in all
-/// warps.
+/// The period of what a warp's vectors are made into, in all warps alike: two are the same where they are made of the same.
 fn of_each_warp<K: PartialEq>(
     operand: Option<Period>,
     machine: Machine,
@@ -71,7 +70,7 @@ impl Shapes {
             VectorShape::Varying => None,
         }
     }
-    /// Which of the vectors that a register is kept in are the same.
+    /// The period of the vectors that a register is kept in.
     fn kept(&self, reg: Reg) -> Option<Period> {
         match self.shape(Operand::Reg(reg)) {
             // In vectors a number has its pattern added.
@@ -79,7 +78,7 @@ impl Shapes {
             shape => self.period(shape),
         }
     }
-    /// The vectors that a register is kept in, of those that are the same the first.
+    /// The vectors that a register is kept in: of those that are the same, the first.
     pub(in crate::native) fn vectors(&self, reg: Reg) -> impl Iterator<Item = usize> + use<> {
         let (period, machine) = (self.kept(reg), self.machine);
         (0..self.lanes / machine.lanes()).filter(move |&vector| first(period, vector, machine) == vector)
