@@ -12,6 +12,7 @@ mod float;
 mod gather_cache;
 mod half;
 mod index_range;
+mod integer;
 mod interleaved;
 mod lanes;
 mod live;

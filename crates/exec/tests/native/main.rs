@@ -9,6 +9,7 @@ mod extrema;
 mod gathers;
 mod half;
 mod indices;
+mod integers;
 mod orders;
 mod phases;
 mod quotients;

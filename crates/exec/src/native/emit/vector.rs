@@ -74,6 +74,9 @@ impl Emitter<'_> {
         if self.is_constant(d) {
             return Ok(());
         }
+        if let Some(emitted) = self.quotient_or_high(d, op, width, args) {
+            return emitted;
+        }
         if self.is_general(d) && width != Width::B16 {
             return self.int_scalars(d, op, width, args);
         }
