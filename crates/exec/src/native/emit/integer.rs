@@ -1,7 +1,8 @@
-//! Integer quotients, remainders and upper halves of products, of 16 and 32 bits.
+//! Operations on integers of up to 32 bits that are several instructions: quotients, remainders, upper halves of products, fields.
 
 use super::super::asm::Decorators;
-use super::{A, B, C, D, E, EmitResult, Emitter, Part, Source, ymm};
+use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, ymm};
+use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{IntOp, Operand, Reg, Signedness, Width};
 
@@ -127,21 +128,253 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Those of these operations that have code, of vectors whatever the shapes are: a number of the tile is that of its first lane.
-    pub(super) fn quotient_or_high(
-        &mut self,
-        d: Reg,
-        op: IntOp,
-        width: Width,
-        args: &[Operand; 4],
-    ) -> Option<EmitResult> {
-        let (bits, operands) = (width.bits(), [args[0], args[1]]);
+    /// Operations on 32 bits that are several instructions, of which C becomes the result.
+    fn composed(&mut self, op: IntOp, part: Part, [a, b, c, d]: [Operand; 4]) -> EmitResult {
+        use Code as K;
+        let (minus, plus) = (K::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32);
+        let (or, xor) = (K::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
+        let [left, right, signed_right] = [
+            K::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
+            K::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
+            K::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
+        ];
+        let x = self.canonicalised(a, Width::B32, part, A)?;
         match op {
-            _ if !matches!(width, Width::B16 | Width::B32) => None,
-            IntOp::Div(sign) => Some(self.divide_integers(d, (false, sign, bits), operands)),
-            IntOp::Rem(sign) => Some(self.divide_integers(d, (true, sign, bits), operands)),
-            IntOp::MulHigh(sign) => Some(self.multiply_high(d, (sign, bits), operands)),
+            IntOp::Abs => {
+                let zero = self.broadcast_constant(0, Width::B32);
+                let zero = self.load(zero, Width::B32, B);
+                self.op3(minus, C, zero, Source::Register(x), EXACT);
+                self.op3(K::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(x), EXACT);
+            }
+            IntOp::AbsDiff(sign) => {
+                let [most, least] = match sign {
+                    Signedness::Signed => {
+                        [K::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32]
+                    }
+                    Signedness::Unsigned => {
+                        [K::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32]
+                    }
+                };
+                let y = Source::Register(self.canonicalised(b, Width::B32, part, B)?);
+                self.op3(most, C, x, y, EXACT);
+                self.op3(least, D, x, y, EXACT);
+                self.op3(minus, C, C, Source::Register(D), EXACT);
+                let more = self.canonicalised_source(c, Width::B32, part, E)?;
+                self.op3(plus, C, C, more, EXACT);
+            }
+            IntOp::FieldExtract(sign) => {
+                let [start, length] = [b, c].map(|place| self.known(place).map(|place| place as u32 & 0xff));
+                let (Some(start @ ..32), Some(length @ 1..)) = (start, length) else {
+                    return Err(EmitError::Unsupported);
+                };
+                // Bits past the end are the sign, or zeros.
+                let end = (start + length).min(32);
+                let down = if sign == Signedness::Signed { signed_right } else { right };
+                self.shift(left, C, x, 32 - end);
+                if end - start < 32 {
+                    self.shift(down, C, C, 32 - (end - start));
+                }
+            }
+            IntOp::Funnel { left: to_left, clamp } => {
+                let Some(count) = self.known(c) else { return Err(EmitError::Unsupported) };
+                let count = if clamp { (count & 0xffff_ffff).min(32) } else { count & 31 } as u32;
+                // So many bits of the lower operand go out to the right.
+                let out = if to_left { 32 - count } else { count };
+                let y = self.canonicalised(b, Width::B32, part, B)?;
+                match out {
+                    0 => self.copy_vector(C, x),
+                    32 => self.copy_vector(C, y),
+                    _ => {
+                        self.shift(right, C, x, out);
+                        self.shift(left, D, y, 32 - out);
+                        self.op3(or, C, C, Source::Register(D), EXACT);
+                    }
+                }
+            }
+            IntOp::FieldInsert => {
+                let [start, length] = [c, d].map(|place| self.known(place).map(|place| place as u32 & 0xff));
+                let (Some(start @ ..32), Some(length @ 1..)) = (start, length) else {
+                    return Err(EmitError::Unsupported);
+                };
+                let field = u64::from((u32::MAX >> 32u32.saturating_sub(length)) << start);
+                self.shift(left, C, x, start);
+                self.mask_lanes(C, C, field);
+                let y = self.canonicalised(b, Width::B32, part, B)?;
+                self.mask_lanes(D, y, !field & 0xffff_ffff);
+                self.op3(or, C, C, Source::Register(D), EXACT);
+            }
+            IntOp::Permute | IntOp::PermuteMode(_) => {
+                let Some(choice) = self.known(c) else { return Err(EmitError::Unsupported) };
+                let choice = match op {
+                    IntOp::PermuteMode(mode) => mode.patterns()[choice as usize & 3],
+                    _ => choice,
+                };
+                let y = self.canonicalised(b, Width::B32, part, B)?;
+                self.permute([x, y], choice);
+            }
+            IntOp::PopCount => self.count_bits(x),
+            IntOp::LeadingZeros => {
+                self.smear(x);
+                self.count_bits(C);
+                let all = self.broadcast_constant(32, Width::B32);
+                let all = self.load(all, Width::B32, D);
+                self.op3(minus, C, all, Source::Register(C), EXACT);
+            }
+            IntOp::FindHighest { sign, shift: false } => {
+                let mut x = x;
+                if sign == Signedness::Signed {
+                    self.shift(signed_right, C, x, 31);
+                    self.op3(xor, D, C, Source::Register(x), EXACT);
+                    x = D;
+                }
+                self.smear(x);
+                self.count_bits(C);
+                // Of none it is -1.
+                let one = self.broadcast_constant(1, Width::B32);
+                self.op3(minus, C, C, one, EXACT);
+            }
+            IntOp::Reverse => {
+                self.copy_vector(C, x);
+                for (count, lower) in
+                    [(16, 0xffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
+                {
+                    self.shift(right, D, C, count);
+                    self.mask_lanes(D, D, lower);
+                    self.mask_lanes(C, C, lower);
+                    self.shift(left, C, C, count);
+                    self.op3(or, C, C, Source::Register(D), EXACT);
+                }
+            }
+            IntOp::Logic3(table) => {
+                let [y, z] = [(b, B), (c, E)];
+                let y = self.canonicalised(y.0, Width::B32, part, y.1)?;
+                let z = self.canonicalised(z.0, Width::B32, part, z.1)?;
+                self.polynomial(table, [z, y, x]);
+            }
+            _ => return Err(EmitError::Unsupported),
+        }
+        Ok(())
+    }
+    /// C becomes a function of three bits by its table, in which the first one counts 1: the sum modulo 2 of products of some of them. Uses D.
+    fn polynomial(&mut self, table: u8, operands: [Register; 3]) {
+        let (and, xor) = (Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
+        // The sum over all subsets of a product's factors says whether the product is a term.
+        let is_term = |product: u8| {
+            (0..8).filter(|row| row & product == *row).fold(0, |sum, row: u8| sum ^ table >> row & 1) == 1
+        };
+        let start = self.broadcast_constant(if is_term(0) { u64::MAX } else { 0 }, Width::B32);
+        let start = self.load(start, Width::B32, C);
+        self.copy_vector(C, start);
+        for product in (1..8).filter(|&product| is_term(product)) {
+            let mut factors = (0..3).filter(|factor| product >> factor & 1 == 1).map(|factor| operands[factor]);
+            let Some(mut term) = factors.next() else { continue };
+            for factor in factors {
+                self.op3(and, D, term, Source::Register(factor), EXACT);
+                term = D;
+            }
+            self.op3(xor, C, C, Source::Register(term), EXACT);
+        }
+    }
+    /// C becomes bytes of two registers, by nibbles that say which: those that go as far in the same direction together. Uses D.
+    fn permute(&mut self, from: [Register; 2], choice: u64) {
+        let nibble = |place: u64| choice >> (4 * place) & 15;
+        let mut terms: Vec<(u64, u64)> = Vec::new();
+        for place in 0..4 {
+            // How far to the left, or a byte's sign.
+            let term = if nibble(place) & 8 == 0 { (place + 4 - (nibble(place) & 3)) << 4 } else { 0 };
+            let term = term | if term == 0 { nibble(place) } else { nibble(place) & 4 };
+            match terms.iter_mut().find(|(other, _)| *other == term) {
+                Some((_, places)) => *places |= 0xff << (8 * place),
+                None => terms.push((term, 0xff << (8 * place))),
+            }
+        }
+        let [left, right, signed_right] = [
+            Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
+            Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
+            Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
+        ];
+        for (index, (term, places)) in terms.into_iter().enumerate() {
+            let to = if index == 0 { C } else { D };
+            let x = from[(term >> 2 & 1) as usize];
+            match (term >> 4) as u32 {
+                0 => {
+                    self.shift(left, to, x, 24 - 8 * (term as u32 & 3));
+                    self.shift(signed_right, to, to, 31);
+                }
+                4 => self.copy_vector(to, x),
+                further @ 5.. => self.shift(left, to, x, 8 * (further - 4)),
+                less => self.shift(right, to, x, 8 * (4 - less)),
+            }
+            self.mask_lanes(to, to, places);
+            if index > 0 {
+                self.op3(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(D), EXACT);
+            }
+        }
+    }
+    /// C becomes a number with ones from its highest bit on. Uses D.
+    fn smear(&mut self, x: Register) {
+        self.copy_vector(C, x);
+        for count in [1, 2, 4, 8, 16] {
+            self.shift(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, D, C, count);
+            self.op3(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(D), EXACT);
+        }
+    }
+    /// C becomes how many bits of a number are set: of two, four and eight bits side by side, then of all bytes. Uses D.
+    fn count_bits(&mut self, x: Register) {
+        let (minus, plus) = (Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32);
+        let right = Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8;
+        self.shift(right, D, x, 1);
+        self.mask_lanes(D, D, 0x5555_5555);
+        self.op3(minus, C, x, Source::Register(D), EXACT);
+        self.shift(right, D, C, 2);
+        self.mask_lanes(D, D, 0x3333_3333);
+        self.mask_lanes(C, C, 0x3333_3333);
+        self.op3(plus, C, C, Source::Register(D), EXACT);
+        self.shift(right, D, C, 4);
+        self.op3(plus, C, C, Source::Register(D), EXACT);
+        self.mask_lanes(C, C, 0x0f0f_0f0f);
+        let bytes = self.broadcast_constant(0x0101_0101, Width::B32);
+        let bytes = self.load(bytes, Width::B32, D);
+        self.op3(Code::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(bytes), EXACT);
+        self.shift(right, C, C, 24);
+    }
+    fn known(&self, operand: Operand) -> Option<u64> {
+        match self.shapes.shape(operand) {
+            VectorShape::Constant(bits) => Some(bits),
             _ => None,
         }
+    }
+
+    /// Operations of several instructions, on vectors whatever the shapes are: a number of the tile is that of its first lane. `None` where
+    /// there is no such code.
+    pub(super) fn composed_int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> Option<EmitResult> {
+        let (bits, operands) = (width.bits(), [args[0], args[1]]);
+        Some(match op {
+            _ if !matches!(width, Width::B16 | Width::B32) => return None,
+            IntOp::Div(sign) => self.divide_integers(d, (false, sign, bits), operands),
+            IntOp::Rem(sign) => self.divide_integers(d, (true, sign, bits), operands),
+            IntOp::MulHigh(sign) => self.multiply_high(d, (sign, bits), operands),
+            IntOp::Abs
+            | IntOp::AbsDiff(_)
+            | IntOp::FieldExtract(_)
+            | IntOp::FieldInsert
+            | IntOp::Funnel { .. }
+            | IntOp::Logic3(_)
+            | IntOp::Permute
+            | IntOp::PermuteMode(_)
+            | IntOp::PopCount
+            | IntOp::LeadingZeros
+            | IntOp::FindHighest { .. }
+            | IntOp::Reverse
+                if width == Width::B32 =>
+            {
+                self.parts(d).into_iter().try_for_each(|part| {
+                    self.composed(op, part, *args)?;
+                    self.write_back(d, part, C);
+                    Ok(())
+                })
+            }
+            _ => return None,
+        })
     }
 }

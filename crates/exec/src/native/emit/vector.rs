@@ -74,7 +74,7 @@ impl Emitter<'_> {
         if self.is_constant(d) {
             return Ok(());
         }
-        if let Some(emitted) = self.quotient_or_high(d, op, width, args) {
+        if let Some(emitted) = self.composed_int(d, op, width, args) {
             return emitted;
         }
         if self.is_general(d) && width != Width::B16 {
