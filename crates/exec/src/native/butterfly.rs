@@ -36,19 +36,12 @@ pub(super) struct Steps {
 
 impl Steps {
     pub(super) fn of(code: &DecodedKernel<'_>, region: &Region) -> Steps {
-        let count = code.kernel.registers.len();
-        let (mut definitions, mut uses) = (vec![0u32; count], vec![0u32; count]);
-        for inst in (0..region.nodes.len()).flat_map(|node| region.insts(code, node)) {
-            inst.op.registers(|role, reg| match role {
-                Role::Def => definitions[reg.0 as usize] += 1,
-                Role::Use => uses[reg.0 as usize] += 1,
-            });
-        }
+        let [definitions, uses] = region.counts(code);
         let passed_once = |reg: Reg| {
             let at = reg.0 as usize;
             (definitions[at], uses[at]) == (1, 1) && !region.leaves(reg)
         };
-        let mut steps = Steps { parts: Vec::new(), values: vec![false; count] };
+        let mut steps = Steps { parts: Vec::new(), values: vec![false; uses.len()] };
         for node in 0..region.nodes.len() {
             let insts: Vec<&DecodedInst<'_>> = region.insts(code, node).collect();
             let start = steps.parts.len();

@@ -15,7 +15,7 @@ use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, VectorShape};
 use super::tile::TileLayout;
 use crate::kernel::Machine;
-use roundonce_ir::{Op, Operand, Reg, Role, Space, Width};
+use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Space, Width};
 use std::collections::BTreeSet;
 
 /// What a register holds when a region begins.
@@ -326,6 +326,7 @@ impl<'a> Plan<'a> {
         let cost = insts.map(|inst| match inst.op {
             Op::Load { address, .. } | Op::Store { address, .. } if !shapes.shape(*address).is_scalar() => 8,
             Op::Shuffle { .. } | Op::Vote { .. } | Op::MinMax { .. } | Op::Convert { .. } | Op::Atomic { .. } => 8,
+            Op::Int { op: IntOp::Div(_) | IntOp::Rem(_), .. } => 16,
             op if Quotient::of(op).is_some() => 16,
             _ => 1,
         });

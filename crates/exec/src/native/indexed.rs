@@ -66,13 +66,7 @@ impl IndexedAddresses {
 
     pub(super) fn analyse(code: &DecodedKernel<'_>, region: &Region, shapes: &Shapes) -> IndexedAddresses {
         let count = code.kernel.registers.len();
-        let (mut definitions, mut uses) = (vec![0u32; count], vec![0u32; count]);
-        for inst in (0..region.nodes.len()).flat_map(|node| region.insts(code, node)) {
-            inst.op.registers(|role, reg| match role {
-                Role::Def => definitions[reg.0 as usize] += 1,
-                Role::Use => uses[reg.0 as usize] += 1,
-            });
-        }
+        let [definitions, uses] = region.counts(code);
         let mut all = IndexedAddresses { of: HashMap::new(), unneeded: vec![false; count] };
         // The uses by accesses, and by what is not computed.
         let mut replaced = vec![0u32; count];

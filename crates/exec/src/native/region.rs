@@ -294,6 +294,14 @@ impl Region {
     pub(super) fn live_at_exits(&self) -> &[Vec<u64>] {
         &self.live[self.nodes.len()..]
     }
+    /// How often each register is defined and used.
+    pub(super) fn counts(&self, code: &DecodedKernel<'_>) -> [Vec<u32>; 2] {
+        let mut counts = [(); 2].map(|()| vec![0; code.kernel.registers.len()]);
+        for inst in (0..self.nodes.len()).flat_map(|node| self.insts(code, node)) {
+            inst.op.registers(|role, reg| counts[usize::from(role == Role::Use)][reg.0 as usize] += 1);
+        }
+        counts
+    }
     /// Whether a register is live at any exit.
     pub(super) fn leaves(&self, reg: Reg) -> bool {
         self.live_at_exits().iter().any(|live| is_live(live, reg))
