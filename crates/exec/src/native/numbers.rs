@@ -2,11 +2,14 @@
 
 use super::LaunchConstants;
 use super::budget::Budget;
-use super::shape::{ALL_ZEROS, MAX_ZEROS};
 use super::tile::TileLayout;
 use super::warp_lanes::WarpLanes;
 use roundonce_ir::{IntOp, Op, Operand, Reg, Role, Scalar, Space, Special, Width};
 use std::sync::{Arc, OnceLock};
+
+/// So many low bits of a number are known to be zero at most: more than a tile's patterns have. Or all are.
+pub(super) const MAX_ZEROS: u32 = 16;
+pub(super) const ALL_ZEROS: u32 = 64;
 
 /// The facts, each found when it is first asked for.
 #[derive(Debug, Default)]

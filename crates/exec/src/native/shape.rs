@@ -11,7 +11,7 @@ use super::LaunchConstants;
 use super::budget::Budget;
 use super::butterfly::{Part, Steps};
 use super::inactive::InactiveLiveness;
-use super::numbers::Numbers;
+use super::numbers::{ALL_ZEROS, MAX_ZEROS, Numbers};
 use super::quotient::Quotient;
 use super::region::{CompileMode, Next, ProgramPoint, Region};
 use super::tile::TileLayout;
@@ -25,10 +25,6 @@ use std::sync::Arc;
 
 /// Patterns that are told apart; numbers with others count as varying.
 const MAX_PATTERNS: usize = 256;
-
-/// So many low bits of a number are known to be zero at most: more than a tile's patterns have. Or all are.
-pub(super) const MAX_ZEROS: u32 = 16;
-pub(super) const ALL_ZEROS: u32 = 64;
 
 /// How a register's lanes relate to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
