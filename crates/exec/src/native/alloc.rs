@@ -307,9 +307,9 @@ fn live_ranges(
         let live = region.live_out(index);
         // Going backward: the last use of each register's value.
         members(&live).for_each(|reg| until.at(reg, end));
-        if let super::region::Next::Branch { pred, .. } = node.next {
-            until.at(pred, end);
-            weights[pred.0 as usize] += weight;
+        if let Some(reg) = region.decider(node.next) {
+            until.at(reg, end);
+            weights[reg.0 as usize] += weight;
         }
         for (index, inst) in insts.enumerate().rev() {
             let at = base + 2 * (index as u32 + 1);

@@ -264,8 +264,8 @@ impl<'a> Plan<'a> {
                     touched[guard.pred.0 as usize] = true;
                 }
             }
-            if let super::region::Next::Branch { pred, .. } = node.next {
-                touched[pred.0 as usize] = true;
+            if let Some(reg) = region.decider(node.next) {
+                touched[reg.0 as usize] = true;
             }
         }
         self.inputs.iter().filter(|(reg, _)| touched[reg.0 as usize]).collect()

@@ -98,7 +98,7 @@ impl Deferred {
                 for inst in region.insts(code, index) {
                     self.transfer(inst, &mut states);
                 }
-                for target in node.next.targets().into_iter().flatten() {
+                for target in region.targets(node.next) {
                     let next = match target {
                         Target::Node(next) => &mut self.before[next],
                         Target::Exit(exit) => &mut self.at_exit[exit],

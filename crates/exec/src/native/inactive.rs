@@ -41,8 +41,8 @@ impl InactiveLiveness {
                         continue;
                     }
                     reached[point / 64] |= 1 << (point % 64);
-                    let targets = region.nodes.get(point).map_or([None; 3], |node| node.next.targets());
-                    todo.extend(targets.into_iter().flatten().map(index));
+                    let node = region.nodes.get(point).into_iter();
+                    todo.extend(node.flat_map(|node| region.targets(node.next)).map(index));
                 }
                 reached
             })

@@ -7,6 +7,7 @@
 //! and goes on.
 
 mod detour;
+mod switch;
 
 use super::budget::Budget;
 use super::quotient::Quotient;
@@ -17,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) use detour::Detour;
 use detour::PendingDetour;
+pub(super) use switch::Switch;
 
 /// How a region is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -84,6 +86,8 @@ pub(super) enum Next {
     Jump(Target),
     /// The block's terminator branches, or (`mid_block`) a predicated `exit` before it does.
     Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool, detour: Option<Detour> },
+    /// The block's terminator goes by a number that all lanes have: the place in [`Region::switches`].
+    Switch(usize),
     /// The node's own stores, which are a separate node.
     Stores(usize),
     /// The next node of the block, with the stores.
@@ -101,8 +105,10 @@ pub(super) enum Target {
 }
 
 impl Next {
-    pub(super) fn targets(self) -> [Option<Target>; 3] {
+    /// All but a switch's.
+    fn fixed_targets(self) -> [Option<Target>; 3] {
         match self {
+            Next::Switch(_) => [None; 3],
             Next::Exit(exit) => [Some(Target::Exit(exit)), None, None],
             Next::Jump(target) => [Some(target), None, None],
             Next::Branch { then, otherwise, detour, .. } => {
@@ -130,6 +136,7 @@ pub(super) struct Region {
     /// The index of the entry node.
     pub(super) entry: usize,
     pub(super) exits: Vec<Exit>,
+    pub(super) switches: Vec<Switch>,
     /// The registers that are live at each node's start, then at each exit, a bit each.
     pub(super) live: Vec<Vec<u64>>,
     /// Whether [`CompileMode::masked`] would keep lanes together that part now.
@@ -153,6 +160,7 @@ impl Region {
             nodes: BTreeMap::new(),
             length: 0,
             exits: Vec::new(),
+            switches: Vec::new(),
             exit_numbers: HashMap::new(),
             todo: vec![start],
             may_mask: false,
@@ -186,6 +194,7 @@ impl Region {
                     PendingNext::Exit(exit) => Next::Exit(exit),
                     PendingNext::Jump(to) => Next::Jump(target(to)),
                     PendingNext::Fall(point) => Next::Fall(node_index(point)),
+                    PendingNext::Switch(switch) => Next::Switch(switch),
                     PendingNext::Commit { exit, point, before } => {
                         Next::Commit { exit, node: node_index(point), before }
                     }
@@ -203,7 +212,9 @@ impl Region {
             })
             .collect();
         let entry = node_index(start);
-        let mut region = Region { nodes, entry, exits: builder.exits, live: Vec::new(), may_mask: builder.may_mask };
+        let switches = builder.switches.iter().map(|switch| switch.with_targets(target)).collect();
+        let (exits, may_mask) = (builder.exits, builder.may_mask);
+        let mut region = Region { nodes, entry, exits, switches, live: Vec::new(), may_mask };
         region.join_ends(code);
         if mode.divergent {
             region.split_stores(code);
@@ -300,6 +311,9 @@ impl Region {
         for inst in (0..self.nodes.len()).flat_map(|node| self.insts(code, node)) {
             inst.op.registers(|role, reg| counts[usize::from(role == Role::Use)][reg.0 as usize] += 1);
         }
+        for reg in self.nodes.iter().filter_map(|node| self.decider(node.next)) {
+            counts[1][reg.0 as usize] += 1;
+        }
         counts
     }
     /// Whether a register is live at any exit.
@@ -309,7 +323,7 @@ impl Region {
     /// The registers that are live at the end of a node.
     pub(super) fn live_out(&self, node: usize) -> Vec<u64> {
         let mut live = vec![0; self.live[node].len()];
-        for target in self.nodes[node].next.targets().into_iter().flatten() {
+        for target in self.targets(self.nodes[node].next) {
             live.iter_mut().zip(self.live_at(target)).for_each(|(all, more)| *all |= more);
         }
         live
@@ -332,7 +346,7 @@ impl Region {
     pub(super) fn loop_depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.nodes.len()];
         for (tail, node) in self.nodes.iter().enumerate() {
-            for target in node.next.targets().into_iter().flatten() {
+            for target in self.targets(node.next) {
                 if let Target::Node(head) = target
                     && head <= tail
                 {
@@ -350,7 +364,7 @@ fn cost(code: &DecodedKernel<'_>, start: ProgramPoint, end: usize, next: Next) -
     let insts = &block.insts[start.at..end];
     let at_terminator = match next {
         Next::Exit(_) | Next::Stores(_) | Next::Fall(_) | Next::Commit { .. } => false,
-        Next::Jump(_) => true,
+        Next::Jump(_) | Next::Switch(_) => true,
         Next::Branch { mid_block, .. } => !mid_block,
     };
     let completed = insts.iter().filter(|inst| inst.completes && inst.guard.is_none()).count();
@@ -373,6 +387,7 @@ enum PendingNext {
     Exit(usize),
     Jump(PendingTarget),
     Fall(ProgramPoint),
+    Switch(usize),
     Commit { exit: usize, point: ProgramPoint, before: Option<usize> },
     Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool, detour: Option<PendingDetour> },
 }
@@ -385,6 +400,7 @@ struct RegionBuilder<'a, 'p> {
     /// Instructions so far.
     length: usize,
     exits: Vec<Exit>,
+    switches: Vec<Switch<PendingTarget>>,
     exit_numbers: HashMap<Exit, usize>,
     todo: Vec<ProgramPoint>,
     may_mask: bool,
@@ -460,14 +476,17 @@ impl RegionBuilder<'_, '_> {
             }
             Terminator::Jump(target) => PendingNext::Jump(self.block_target((start.block, *target))),
             // Where lanes diverge the code takes a side exit: nothing may be stored before.
-            Terminator::Branch { .. } if stored => self.commit(start, terminator),
+            Terminator::Branch { .. } | Terminator::Switch { .. } if stored => self.commit(start, terminator),
             Terminator::Branch { pred, then, otherwise } => {
                 let detour = self.detour(start.block, *then, *otherwise);
                 let (then, otherwise) =
                     (self.block_target((start.block, *then)), self.block_target((start.block, *otherwise)));
                 PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false, detour }
             }
-            Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
+            Terminator::Switch { index, targets, otherwise } => {
+                let switch = self.switch(start.block, *index, (targets, *otherwise));
+                switch.unwrap_or_else(|| PendingNext::Exit(self.exit(Exit::At(terminator))))
+            }
         };
         (end, next)
     }

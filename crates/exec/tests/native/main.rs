@@ -17,6 +17,7 @@ mod reductions;
 mod relaunch;
 mod scattered;
 mod sides;
+mod switches;
 mod warps;
 mod whole;
 

@@ -9,7 +9,7 @@ use crate::kernel::{DecodedInst, Machine};
 use crate::native::LaunchConstants;
 use crate::native::alloc::{Allocated, Allocation};
 use crate::native::deferred::Deferred;
-use crate::native::region::{Detour, Next, ProgramPoint, Region, Target, is_live, is_store};
+use crate::native::region::{Detour, Next, ProgramPoint, Region, Switch, Target, is_live, is_store};
 use crate::native::schedule;
 use crate::native::shape::{Shapes, VectorShape};
 use iced_x86::{Code, Instruction, Register};
@@ -78,12 +78,10 @@ impl Failed {
             }
             match failures[node] {
                 Some((error, point)) => failed.add(deferred, error, point),
-                None => {
-                    todo.extend(region.nodes[node].next.targets().into_iter().flatten().filter_map(|to| match to {
-                        Target::Node(next) => Some(next),
-                        Target::Exit(_) => None,
-                    }))
-                }
+                None => todo.extend(region.targets(region.nodes[node].next).filter_map(|to| match to {
+                    Target::Node(next) => Some(next),
+                    Target::Exit(_) => None,
+                })),
             }
         }
         failed
@@ -188,6 +186,12 @@ pub(in crate::native) fn region(
             Next::Exit(exit) => emit.asm.jump(Code::Jmp_rel32_64, exits[exit]),
             Next::Jump(target) if follows(target) => {}
             Next::Jump(target) => emit.asm.jump(Code::Jmp_rel32_64, label(target)),
+            Next::Switch(switch) => {
+                let Switch { index: number, targets } = &region.switches[switch];
+                if let Err(error) = emit.switch(*number, targets.iter().map(|&target| label(target))) {
+                    failures[index] = Some((error, ProgramPoint { at: node.end, ..node.start }));
+                }
+            }
             Next::Fall(node) if node == index + 1 => {}
             Next::Stores(node) | Next::Fall(node) => emit.asm.jump(Code::Jmp_rel32_64, nodes[node]),
             Next::Commit { exit, node, .. } => {
@@ -304,6 +308,22 @@ impl Emitter<'_> {
             self.asm.constant(RAX, reason as u64 | (site as u64) << 8);
             self.asm.jump(Code::Jmp_rel32_64, back);
         }
+    }
+
+    /// Goes by a number that all lanes have: to the place of the number, or to the last one.
+    fn switch(&mut self, number: Operand, places: impl ExactSizeIterator<Item = Label>) -> EmitResult {
+        if !self.is_uniform(number) {
+            return Err(EmitError::Unsupported);
+        }
+        let number = self.scalar(number, Width::B32, RAX)?;
+        let last = places.len() - 1;
+        for (value, place) in places.enumerate() {
+            if value < last {
+                self.asm.ri(Code::Cmp_rm32_imm32, low(number), value as i32);
+            }
+            self.asm.jump(if value < last { Code::Je_rel32_64 } else { Code::Jmp_rel32_64 }, place);
+        }
+        Ok(())
     }
 
     /// Goes to the next block's first tile, if a block is left.

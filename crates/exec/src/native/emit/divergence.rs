@@ -139,6 +139,8 @@ impl Emitter<'_> {
     fn dispatch_successors(&mut self, masks: &PathMasks, index: usize) -> EmitResult {
         let node = &self.region.nodes[index];
         match node.next {
+            // The interpreter's, where lanes diverge.
+            Next::Switch(_) => {}
             Next::Exit(exit) => self.move_all(masks, index, Target::Exit(exit)),
             Next::Jump(target) => self.move_all(masks, index, target),
             Next::Stores(node) | Next::Fall(node) => self.move_all(masks, index, Target::Node(node)),
@@ -170,7 +172,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        let back_edges = node.next.targets().into_iter().flatten().filter_map(|target| match target {
+        let back_edges = self.region.targets(node.next).filter_map(|target| match target {
             Target::Node(head) if head <= index => Some(head),
             _ => None,
         });

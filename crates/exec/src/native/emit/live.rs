@@ -6,7 +6,7 @@ use super::{A, EmitResult, Emitter, FRAME, Location, Part, TILE};
 use crate::kernel::Machine;
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
-use crate::native::region::{Next, Region, is_live, members};
+use crate::native::region::{Region, is_live, members};
 use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Role, Width};
@@ -38,9 +38,7 @@ pub(super) fn reads(launch: &LaunchConstants<'_>, region: &Region) -> Vec<bool> 
             });
             inst.guard.iter().for_each(|guard| read(guard.pred));
         }
-        if let Next::Branch { pred, .. } = node.next {
-            read(pred);
-        }
+        region.decider(node.next).into_iter().for_each(&mut read);
     }
     region.live_at_exits().iter().flat_map(|live| members(live)).for_each(read);
     reads
