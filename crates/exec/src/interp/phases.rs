@@ -21,7 +21,7 @@ use std::sync::Arc;
 type Written = BTreeMap<Reg, (usize, LiveValue)>;
 
 /// Lanes of a group, where a block has no more.
-const GROUP_LANES: usize = 512;
+const GROUP_LANES: usize = 1024;
 /// If one group in so many goes another way, batches are faster.
 const DEVIATION_RATIO: u64 = 16;
 
