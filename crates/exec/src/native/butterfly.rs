@@ -30,7 +30,7 @@ pub(super) enum Part {
 pub(super) struct Steps {
     /// Of each instruction, in their order.
     pub(super) parts: Vec<Option<Part>>,
-    /// Registers that have a step's value, from the value's own to the one that is shuffled: they are the same in all lanes.
+    /// Registers that have a step's value, from the value's own to the one that is shuffled: all of them need all lanes.
     pub(super) values: Vec<bool>,
 }
 

@@ -182,17 +182,18 @@ impl Emitter<'_> {
         self.asm.jump(code, label);
     }
 
-    /// Whether a lane of the tile may run the current instruction.
-    fn may_run(&self, lane: usize) -> bool {
-        self.shapes.may_run(self.point.block, lane)
+    /// The lanes of a part that may run the current instruction.
+    fn lanes_that_run(&self, width: Width, part: Part) -> Vec<usize> {
+        let start = self.first_lane_of(width, part);
+        let may_run = |&lane: &usize| self.shapes.may_run(self.point.block, start + lane);
+        (0..self.lanes_of(width)).filter(may_run).collect()
     }
     /// The parts of so wide a value that has its own for each lane, of those lanes that may run the current instruction.
     fn parts_that_run(&self, width: Width) -> Vec<Part> {
         let halves = if width == Width::B64 { 2 } else { 1 };
-        let lanes = self.machine().lanes();
-        let may_run = |&vector: &usize| (vector * lanes..(vector + 1) * lanes).any(|lane| self.may_run(lane));
-        let vectors = (0..self.shapes.lanes / lanes).filter(may_run);
-        vectors.flat_map(|vector| (0..halves).map(move |half| Part { vector, half })).collect()
+        let vectors = 0..self.shapes.lanes / self.machine().lanes();
+        let parts = vectors.flat_map(|vector| (0..halves).map(move |half| Part { vector, half }));
+        parts.filter(|&part| !self.lanes_that_run(width, part).is_empty()).collect()
     }
     /// The parts of a register that have different vectors: under a mask those with lanes that may be active.
     fn parts(&self, reg: Reg) -> Vec<Part> {

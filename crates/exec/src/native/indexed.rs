@@ -172,12 +172,12 @@ impl Sums<'_> {
                 None => self.plus(self.of_operand(b)?, a),
             },
             Op::Int { op: IntOp::Shl, width: Width::B64, args: [a, b, ..], .. } => {
-                let count = self.constant(b).filter(|&count| count < 8)?;
+                let count = self.shapes.constant(b).filter(|&count| count < 8)?;
                 self.times(self.of_operand(a)?, 1 << count)
             }
             Op::Int { op: IntOp::Mul, width: Width::B64, args: [a, b, ..], .. } => match self.of_operand(a) {
-                Some(sum) => self.times(sum, self.constant(b)?),
-                None => self.times(self.of_operand(b)?, self.constant(a)?),
+                Some(sum) => self.times(sum, self.shapes.constant(b)?),
+                None => self.times(self.of_operand(b)?, self.shapes.constant(a)?),
             },
             _ => None,
         }
@@ -188,16 +188,10 @@ impl Sums<'_> {
             Operand::Imm(_) => None,
         }
     }
-    fn constant(&self, operand: Operand) -> Option<u64> {
-        match self.shapes.shape(operand) {
-            VectorShape::Constant(bits) => Some(bits),
-            _ => None,
-        }
-    }
     fn product(&self, a: Operand, b: Operand, sign: Signedness) -> Option<Sum> {
-        match self.constant(b) {
+        match self.shapes.constant(b) {
             Some(factor) => self.index(a, sign, factor & 0xffff_ffff),
-            None => self.index(b, sign, self.constant(a)? & 0xffff_ffff),
+            None => self.index(b, sign, self.shapes.constant(a)? & 0xffff_ffff),
         }
     }
     fn index(&self, index: Operand, sign: Signedness, factor: u64) -> Option<Sum> {

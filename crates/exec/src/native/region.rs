@@ -7,7 +7,7 @@
 //! and goes on.
 
 mod detour;
-mod switch;
+mod next;
 
 use super::budget::Budget;
 use super::quotient::Quotient;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) use detour::Detour;
 use detour::PendingDetour;
-pub(super) use switch::Switch;
+pub(super) use next::{Next, Switch, Target};
 
 /// How a region is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -74,52 +74,6 @@ impl Cost {
         self.issued += other.issued;
         self.completed += other.completed;
         self.checks_budget |= other.checks_budget;
-    }
-}
-
-/// What follows a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
-    /// An exit in the middle of a block.
-    Exit(usize),
-    /// The block's terminator jumps.
-    Jump(Target),
-    /// The block's terminator branches, or (`mid_block`) a predicated `exit` before it does.
-    Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool, detour: Option<Detour> },
-    /// The block's terminator goes by a number that all lanes have: the place in [`Region::switches`].
-    Switch(usize),
-    /// The node's own stores, which are a separate node.
-    Stores(usize),
-    /// The next node of the block, with the stores.
-    Fall(usize),
-    /// What the node stores stands: the tile is left as by the exit, and goes on at the node. Lanes that have parted do not
-    /// store here: they take the exit `before`.
-    Commit { exit: usize, node: usize, before: Option<usize> },
-}
-
-/// The target of a jump: a node, or an exit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Target {
-    Node(usize),
-    Exit(usize),
-}
-
-impl Next {
-    /// All but a switch's.
-    fn fixed_targets(self) -> [Option<Target>; 3] {
-        match self {
-            Next::Switch(_) => [None; 3],
-            Next::Exit(exit) => [Some(Target::Exit(exit)), None, None],
-            Next::Jump(target) => [Some(target), None, None],
-            Next::Branch { then, otherwise, detour, .. } => {
-                let commit = detour.and_then(|detour| detour.commit);
-                [Some(then), Some(otherwise), commit.map(Target::Exit)]
-            }
-            Next::Stores(node) | Next::Fall(node) => [Some(Target::Node(node)), None, None],
-            Next::Commit { exit, node, before } => {
-                [Some(Target::Node(node)), Some(Target::Exit(exit)), before.map(Target::Exit)]
-            }
-        }
     }
 }
 

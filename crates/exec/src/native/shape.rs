@@ -221,6 +221,13 @@ impl Shapes {
             },
         }
     }
+    /// An operand's number, where it is known before the launch.
+    pub(super) fn constant(&self, operand: Operand) -> Option<u64> {
+        match self.shape(operand) {
+            VectorShape::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
     /// Whether a register is one number for the tile, in a general register.
     pub(super) fn is_general(&self, reg: Reg) -> bool {
         match self.shape(Operand::Reg(reg)) {
@@ -382,10 +389,7 @@ impl Shapes {
         let constants: Vec<u64> = args
             .iter()
             .zip(widths)
-            .filter_map(|(&arg, width)| match self.shape(arg) {
-                VectorShape::Constant(bits) => Some(bits & width.mask()),
-                _ => None,
-            })
+            .filter_map(|(&arg, width)| self.constant(arg).map(|bits| bits & width.mask()))
             .collect();
         if constants.len() == count && width != Width::Pred {
             let mut all = [0; 4];

@@ -41,13 +41,13 @@ impl WarpLanes {
             return None;
         }
         let (constants, truths) = numbers(launch, budget)?;
-        let edges = |block: usize| edges(code.blocks[block].terminator, &truths);
-        let runs = runs(blocks, edges, budget)?;
+        let edges: Vec<Edges> = code.blocks.iter().map(|block| edges(block.terminator, &truths)).collect();
+        let runs = runs(&edges, budget)?;
         // What a lane gets from one that is elsewhere is not followed.
         if truths.is_empty() || (0..blocks).any(|block| runs[block] != ALL && shuffles(block)) {
             return None;
         }
-        let read = read(code, (&runs, &constants), edges, budget)?;
+        let read = read(code, (&runs, &constants), &edges, budget)?;
         Some(WarpLanes { runs, read })
     }
 
@@ -182,7 +182,9 @@ fn may_be(comparison: Comparison, numbers: [(u64, u64); 2], width: Width, signed
 }
 
 /// Where a block's lanes go on, and which may.
-fn edges(terminator: &Terminator, truths: &Truths) -> Vec<(usize, Lanes)> {
+type Edges = Vec<(usize, Lanes)>;
+
+fn edges(terminator: &Terminator, truths: &Truths) -> Edges {
     match terminator {
         Terminator::Branch { pred, then, otherwise } => {
             let &(may, may_not) = truths.get(pred).unwrap_or(&(ALL, ALL));
@@ -192,14 +194,13 @@ fn edges(terminator: &Terminator, truths: &Truths) -> Vec<(usize, Lanes)> {
     }
 }
 
-fn runs(blocks: usize, edges: impl Fn(usize) -> Vec<(usize, Lanes)>, budget: &Budget) -> Option<Vec<Lanes>> {
-    let mut runs = vec![0; blocks];
+fn runs(edges: &[Edges], budget: &Budget) -> Option<Vec<Lanes>> {
+    let mut runs = vec![0; edges.len()];
     runs[0] = ALL;
     let mut todo = vec![0];
     while let Some(block) = todo.pop() {
-        let edges = edges(block);
-        budget.spend(16 + 4 * edges.len())?;
-        for (to, lanes) in edges {
+        budget.spend(16 + 4 * edges[block].len())?;
+        for &(to, lanes) in &edges[block] {
             let more = runs[block] & lanes & !runs[to];
             if more != 0 {
                 runs[to] |= more;
@@ -214,7 +215,7 @@ fn runs(blocks: usize, edges: impl Fn(usize) -> Vec<(usize, Lanes)>, budget: &Bu
 fn read(
     code: &DecodedKernel<'_>,
     (runs, constants): (&[Lanes], &BTreeMap<Reg, u64>),
-    edges: impl Fn(usize) -> Vec<(usize, Lanes)>,
+    edges: &[Edges],
     budget: &Budget,
 ) -> Option<Vec<Vec<Lanes>>> {
     let count = code.kernel.registers.len();
@@ -226,7 +227,7 @@ fn read(
         budget.spend(8 * code.insts().count() + 3 * code.blocks.len() * count)?;
         for (index, block) in code.blocks.iter().enumerate().rev() {
             let mut live: Vec<Lanes> = vec![0; count];
-            for (to, lanes) in edges(index) {
+            for &(to, lanes) in &edges[index] {
                 live.iter_mut().zip(&before[to]).for_each(|(all, more)| *all |= more & lanes);
             }
             match block.terminator {

@@ -1,4 +1,4 @@
-//! Reductions among the lanes of a warp, at random: vectors that are the same, and lanes that nobody reads.
+//! Reductions among the lanes of a warp, at random: vectors that are the same, and lanes that are not read.
 
 use super::{Case, has_native, lowered, random, words, zeros};
 use std::fmt::Write;

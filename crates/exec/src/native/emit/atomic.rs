@@ -6,7 +6,6 @@ use super::super::frame::Access;
 use super::one_by_one::LaneAccess;
 use super::{B, EmitError, EmitResult, Emitter, FRAME, RAX, RCX};
 use crate::kernel::DecodedInst;
-use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Signedness, Space, Width};
 
@@ -53,10 +52,8 @@ impl Emitter<'_> {
             true => self.load_distance(address)?,
             false => self.load_host_address(address)?,
         }
-        let known = match self.shapes.shape(b) {
-            VectorShape::Constant(bits) => i32::try_from(crate::scalar::sign_extend(bits, width.bits())).ok(),
-            _ => None,
-        };
+        let known = self.shapes.constant(b);
+        let known = known.and_then(|bits| i32::try_from(crate::scalar::sign_extend(bits, width.bits())).ok());
         let values = self.frame.reserve(64, 64);
         for part in self.parts_that_run(width) {
             if known.is_none() {
@@ -73,10 +70,7 @@ impl Emitter<'_> {
                 continue;
             }
             let start = self.first_lane_of(width, part);
-            for lane in 0..self.lanes_of(width) {
-                if !self.may_run(start + lane) {
-                    continue;
-                }
+            for lane in self.lanes_that_run(width, part) {
                 let next = self.skip_inactive(start + lane);
                 let pattern = self.shapes.pattern(self.pattern_of(address));
                 self.combine(all, known, value(lane), at(RAX, offset + pattern[start + lane]))?;

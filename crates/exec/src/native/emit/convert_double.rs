@@ -22,22 +22,28 @@ impl Emitter<'_> {
         for part in self.parts(d) {
             let mut x = self.extended(a, (bits, sign), part, A)?;
             if upper_half {
-                // As signed numbers less 2^31.
-                let top = self.broadcast_constant(0x8000_0000, Width::B32);
-                self.op3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, A, x, top, Decorators::default());
+                self.less_top(A, x);
                 x = A;
             }
             let x = self.half_of(a, x, part);
             let to = self.target(d, part, D);
-            self.asm.rr(Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, to, ymm(x));
-            if upper_half {
-                let add = Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er;
-                let top = self.broadcast_constant(0x41e0_0000_0000_0000, Width::B64);
-                self.op3(add, to, to, top, Decorators::default());
-            }
+            self.doubles(to, ymm(x), upper_half);
             self.write_back(d, part, to);
         }
         Ok(())
+    }
+    /// Numbers of 32 bits without a sign become such with one, less 2^31; and the other way.
+    pub(super) fn less_top(&mut self, to: Register, x: Register) {
+        let top = self.broadcast_constant(0x8000_0000, Width::B32);
+        self.op3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, to, x, top, Decorators::default());
+    }
+    /// Half a vector of numbers with a sign as f64, exactly; plus 2^31 where they are less by that.
+    pub(super) fn doubles(&mut self, to: Register, lanes: Register, are_less: bool) {
+        self.asm.rr(Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, to, lanes);
+        if are_less {
+            let top = self.broadcast_constant(2_147_483_648f64.to_bits(), Width::B64);
+            self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, to, to, top, Decorators::default());
+        }
     }
 
     /// f32 to f64, whose NaNs keep their payloads unless they are flushed.
@@ -112,8 +118,7 @@ impl Emitter<'_> {
                 Ok(())
             })?;
             if !signed {
-                let top = self.broadcast_constant(0x8000_0000, Width::B32);
-                self.op3(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, D, D, top, exact);
+                self.less_top(D, D);
             }
             self.write_back(d, part, D);
         }

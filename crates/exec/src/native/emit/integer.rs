@@ -2,12 +2,19 @@
 
 use super::super::asm::Decorators;
 use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, ymm};
-use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{IntOp, Operand, Reg, Signedness, Width};
 
 const K2: Register = Register::K2;
 const EXACT: Decorators = Decorators { mask: None, zeroing: false, rounding: None };
+const OR: Code = Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32;
+const XOR: Code = Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32;
+const PLUS: Code = Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32;
+const MINUS: Code = Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32;
+const TIMES: Code = Code::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32;
+const LEFT: Code = Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8;
+const RIGHT: Code = Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8;
+const SIGNED_RIGHT: Code = Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8;
 
 impl Emitter<'_> {
     /// A quotient toward zero, or the remainder; by zero all ones. In f64: one that is no integer is further from the next integer than it is
@@ -18,18 +25,12 @@ impl Emitter<'_> {
         (remainder, sign, bits): (bool, Signedness, u32),
         [a, b]: [Operand; 2],
     ) -> EmitResult {
-        let (subtract, xor) = (Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
         let unsigned = sign == Signedness::Unsigned;
-        let double = |emit: &mut Self, number: f64| emit.broadcast_constant(number.to_bits(), Width::B64);
         for part in self.parts(d) {
             for (operand, to) in [(a, A), (b, B)] {
                 let x = self.extended(operand, (bits, sign), part, to)?;
-                // Without a sign: as numbers with one, less 2^31.
                 match unsigned {
-                    true => {
-                        let top = self.broadcast_constant(0x8000_0000, Width::B32);
-                        self.op3(xor, to, x, top, EXACT);
-                    }
+                    true => self.less_top(to, x),
                     false => self.copy_vector(to, x),
                 }
             }
@@ -41,29 +42,25 @@ impl Emitter<'_> {
                         let upper = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
                         self.asm.push(Instruction::with3(upper, lanes, from, 1));
                     }
-                    self.asm.rr(Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, to, lanes);
-                    if unsigned {
-                        let top = double(self, 2_147_483_648.0);
-                        self.op3(Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er, to, to, top, EXACT);
-                    }
+                    self.doubles(to, lanes, unsigned);
                 }
                 let divide = Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
                 self.op3(divide, quotient, quotient, Source::Register(E), EXACT);
                 if unsigned {
                     // The second operand is the result for a NaN, that of zero by zero.
-                    let [most, top] = [4_294_967_295.0, 2_147_483_648.0].map(|number| double(self, number));
+                    let [most, top] = [4_294_967_295.0, 2_147_483_648.0f64]
+                        .map(|number| self.broadcast_constant(number.to_bits(), Width::B64));
                     self.op3(Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae, quotient, quotient, most, EXACT);
                     let integral = Code::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
                     self.asm.push(Instruction::with3(integral, quotient, quotient, 8 | 3));
-                    self.op3(subtract, quotient, quotient, top, EXACT);
+                    self.op3(Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er, quotient, quotient, top, EXACT);
                 }
                 self.asm.rr(Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae, ymm(quotient), quotient);
             }
             let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
             self.asm.push(Instruction::with4(insert, C, C, ymm(D), 1));
             if unsigned {
-                let top = self.broadcast_constant(0x8000_0000, Width::B32);
-                self.op3(xor, C, C, top, EXACT);
+                self.less_top(C, C);
             }
             if remainder || !unsigned {
                 self.remainder_or_ones(part, (remainder, sign, bits), [a, b])?;
@@ -85,8 +82,8 @@ impl Emitter<'_> {
         let divisor = self.extended(b, (bits, sign), part, B)?;
         if remainder {
             let dividend = self.extended(a, (bits, sign), part, A)?;
-            self.op3(Code::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(divisor), EXACT);
-            self.op3(Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, C, dividend, Source::Register(C), EXACT);
+            self.op3(TIMES, C, C, Source::Register(divisor), EXACT);
+            self.op3(MINUS, C, dividend, Source::Register(C), EXACT);
         }
         let zero = self.broadcast_constant(0, Width::B32);
         self.op3_immediate(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, K2, divisor, zero, 0);
@@ -110,8 +107,8 @@ impl Emitter<'_> {
             let x = self.extended(a, (bits, sign), part, A)?;
             let y = self.extended(b, (bits, sign), part, B)?;
             if bits < 32 {
-                self.op3(Code::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32, C, x, Source::Register(y), EXACT);
-                self.shift(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, C, C, bits);
+                self.op3(TIMES, C, x, Source::Register(y), EXACT);
+                self.shift(RIGHT, C, C, bits);
             } else {
                 // Every second lane, then the others.
                 self.op3(multiply, C, x, Source::Register(y), EXACT);
@@ -131,19 +128,12 @@ impl Emitter<'_> {
     /// Operations on 32 bits that are several instructions, of which C becomes the result.
     fn composed(&mut self, op: IntOp, part: Part, [a, b, c, d]: [Operand; 4]) -> EmitResult {
         use Code as K;
-        let (minus, plus) = (K::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32);
-        let (or, xor) = (K::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
-        let [left, right, signed_right] = [
-            K::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
-            K::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
-            K::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
-        ];
         let x = self.canonicalised(a, Width::B32, part, A)?;
         match op {
             IntOp::Abs => {
                 let zero = self.broadcast_constant(0, Width::B32);
                 let zero = self.load(zero, Width::B32, B);
-                self.op3(minus, C, zero, Source::Register(x), EXACT);
+                self.op3(MINUS, C, zero, Source::Register(x), EXACT);
                 self.op3(K::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(x), EXACT);
             }
             IntOp::AbsDiff(sign) => {
@@ -158,25 +148,25 @@ impl Emitter<'_> {
                 let y = Source::Register(self.canonicalised(b, Width::B32, part, B)?);
                 self.op3(most, C, x, y, EXACT);
                 self.op3(least, D, x, y, EXACT);
-                self.op3(minus, C, C, Source::Register(D), EXACT);
+                self.op3(MINUS, C, C, Source::Register(D), EXACT);
                 let more = self.canonicalised_source(c, Width::B32, part, E)?;
-                self.op3(plus, C, C, more, EXACT);
+                self.op3(PLUS, C, C, more, EXACT);
             }
             IntOp::FieldExtract(sign) => {
-                let [start, length] = [b, c].map(|place| self.known(place).map(|place| place as u32 & 0xff));
+                let [start, length] = [b, c].map(|place| self.shapes.constant(place).map(|place| place as u32 & 0xff));
                 let (Some(start @ ..32), Some(length @ 1..)) = (start, length) else {
                     return Err(EmitError::Unsupported);
                 };
                 // Bits past the end are the sign, or zeros.
                 let end = (start + length).min(32);
-                let down = if sign == Signedness::Signed { signed_right } else { right };
-                self.shift(left, C, x, 32 - end);
+                let down = if sign == Signedness::Signed { SIGNED_RIGHT } else { RIGHT };
+                self.shift(LEFT, C, x, 32 - end);
                 if end - start < 32 {
                     self.shift(down, C, C, 32 - (end - start));
                 }
             }
             IntOp::Funnel { left: to_left, clamp } => {
-                let Some(count) = self.known(c) else { return Err(EmitError::Unsupported) };
+                let Some(count) = self.shapes.constant(c) else { return Err(EmitError::Unsupported) };
                 let count = if clamp { (count & 0xffff_ffff).min(32) } else { count & 31 } as u32;
                 // So many bits of the lower operand go out to the right.
                 let out = if to_left { 32 - count } else { count };
@@ -185,26 +175,26 @@ impl Emitter<'_> {
                     0 => self.copy_vector(C, x),
                     32 => self.copy_vector(C, y),
                     _ => {
-                        self.shift(right, C, x, out);
-                        self.shift(left, D, y, 32 - out);
-                        self.op3(or, C, C, Source::Register(D), EXACT);
+                        self.shift(RIGHT, C, x, out);
+                        self.shift(LEFT, D, y, 32 - out);
+                        self.op3(OR, C, C, Source::Register(D), EXACT);
                     }
                 }
             }
             IntOp::FieldInsert => {
-                let [start, length] = [c, d].map(|place| self.known(place).map(|place| place as u32 & 0xff));
+                let [start, length] = [c, d].map(|place| self.shapes.constant(place).map(|place| place as u32 & 0xff));
                 let (Some(start @ ..32), Some(length @ 1..)) = (start, length) else {
                     return Err(EmitError::Unsupported);
                 };
                 let field = u64::from((u32::MAX >> 32u32.saturating_sub(length)) << start);
-                self.shift(left, C, x, start);
+                self.shift(LEFT, C, x, start);
                 self.mask_lanes(C, C, field);
                 let y = self.canonicalised(b, Width::B32, part, B)?;
                 self.mask_lanes(D, y, !field & 0xffff_ffff);
-                self.op3(or, C, C, Source::Register(D), EXACT);
+                self.op3(OR, C, C, Source::Register(D), EXACT);
             }
             IntOp::Permute | IntOp::PermuteMode(_) => {
-                let Some(choice) = self.known(c) else { return Err(EmitError::Unsupported) };
+                let Some(choice) = self.shapes.constant(c) else { return Err(EmitError::Unsupported) };
                 let choice = match op {
                     IntOp::PermuteMode(mode) => mode.patterns()[choice as usize & 3],
                     _ => choice,
@@ -218,37 +208,36 @@ impl Emitter<'_> {
                 self.count_bits(C);
                 let all = self.broadcast_constant(32, Width::B32);
                 let all = self.load(all, Width::B32, D);
-                self.op3(minus, C, all, Source::Register(C), EXACT);
+                self.op3(MINUS, C, all, Source::Register(C), EXACT);
             }
             IntOp::FindHighest { sign, shift: false } => {
                 let mut x = x;
                 if sign == Signedness::Signed {
-                    self.shift(signed_right, C, x, 31);
-                    self.op3(xor, D, C, Source::Register(x), EXACT);
+                    self.shift(SIGNED_RIGHT, C, x, 31);
+                    self.op3(XOR, D, C, Source::Register(x), EXACT);
                     x = D;
                 }
                 self.smear(x);
                 self.count_bits(C);
                 // Of none it is -1.
                 let one = self.broadcast_constant(1, Width::B32);
-                self.op3(minus, C, C, one, EXACT);
+                self.op3(MINUS, C, C, one, EXACT);
             }
             IntOp::Reverse => {
                 self.copy_vector(C, x);
                 for (count, lower) in
                     [(16, 0xffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
                 {
-                    self.shift(right, D, C, count);
+                    self.shift(RIGHT, D, C, count);
                     self.mask_lanes(D, D, lower);
                     self.mask_lanes(C, C, lower);
-                    self.shift(left, C, C, count);
-                    self.op3(or, C, C, Source::Register(D), EXACT);
+                    self.shift(LEFT, C, C, count);
+                    self.op3(OR, C, C, Source::Register(D), EXACT);
                 }
             }
             IntOp::Logic3(table) => {
-                let [y, z] = [(b, B), (c, E)];
-                let y = self.canonicalised(y.0, Width::B32, part, y.1)?;
-                let z = self.canonicalised(z.0, Width::B32, part, z.1)?;
+                let y = self.canonicalised(b, Width::B32, part, B)?;
+                let z = self.canonicalised(c, Width::B32, part, E)?;
                 self.polynomial(table, [z, y, x]);
             }
             _ => return Err(EmitError::Unsupported),
@@ -257,22 +246,20 @@ impl Emitter<'_> {
     }
     /// C becomes a function of three bits by its table, in which the first one counts 1: the sum modulo 2 of products of some of them. Uses D.
     fn polynomial(&mut self, table: u8, operands: [Register; 3]) {
-        let (and, xor) = (Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
         // The sum over all subsets of a product's factors says whether the product is a term.
         let is_term = |product: u8| {
             (0..8).filter(|row| row & product == *row).fold(0, |sum, row: u8| sum ^ table >> row & 1) == 1
         };
         let start = self.broadcast_constant(if is_term(0) { u64::MAX } else { 0 }, Width::B32);
-        let start = self.load(start, Width::B32, C);
-        self.copy_vector(C, start);
+        self.load(start, Width::B32, C);
         for product in (1..8).filter(|&product| is_term(product)) {
             let mut factors = (0..3).filter(|factor| product >> factor & 1 == 1).map(|factor| operands[factor]);
             let Some(mut term) = factors.next() else { continue };
             for factor in factors {
-                self.op3(and, D, term, Source::Register(factor), EXACT);
+                self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, D, term, Source::Register(factor), EXACT);
                 term = D;
             }
-            self.op3(xor, C, C, Source::Register(term), EXACT);
+            self.op3(XOR, C, C, Source::Register(term), EXACT);
         }
     }
     /// C becomes bytes of two registers, by nibbles that say which: those that go as far in the same direction together. Uses D.
@@ -288,26 +275,21 @@ impl Emitter<'_> {
                 None => terms.push((term, 0xff << (8 * place))),
             }
         }
-        let [left, right, signed_right] = [
-            Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
-            Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
-            Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
-        ];
         for (index, (term, places)) in terms.into_iter().enumerate() {
             let to = if index == 0 { C } else { D };
             let x = from[(term >> 2 & 1) as usize];
             match (term >> 4) as u32 {
                 0 => {
-                    self.shift(left, to, x, 24 - 8 * (term as u32 & 3));
-                    self.shift(signed_right, to, to, 31);
+                    self.shift(LEFT, to, x, 24 - 8 * (term as u32 & 3));
+                    self.shift(SIGNED_RIGHT, to, to, 31);
                 }
                 4 => self.copy_vector(to, x),
-                further @ 5.. => self.shift(left, to, x, 8 * (further - 4)),
-                less => self.shift(right, to, x, 8 * (4 - less)),
+                further @ 5.. => self.shift(LEFT, to, x, 8 * (further - 4)),
+                less => self.shift(RIGHT, to, x, 8 * (4 - less)),
             }
             self.mask_lanes(to, to, places);
             if index > 0 {
-                self.op3(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(D), EXACT);
+                self.op3(OR, C, C, Source::Register(D), EXACT);
             }
         }
     }
@@ -315,36 +297,27 @@ impl Emitter<'_> {
     fn smear(&mut self, x: Register) {
         self.copy_vector(C, x);
         for count in [1, 2, 4, 8, 16] {
-            self.shift(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, D, C, count);
-            self.op3(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(D), EXACT);
+            self.shift(RIGHT, D, C, count);
+            self.op3(OR, C, C, Source::Register(D), EXACT);
         }
     }
     /// C becomes how many bits of a number are set: of two, four and eight bits side by side, then of all bytes. Uses D.
     fn count_bits(&mut self, x: Register) {
-        let (minus, plus) = (Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32);
-        let right = Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8;
-        self.shift(right, D, x, 1);
+        self.shift(RIGHT, D, x, 1);
         self.mask_lanes(D, D, 0x5555_5555);
-        self.op3(minus, C, x, Source::Register(D), EXACT);
-        self.shift(right, D, C, 2);
+        self.op3(MINUS, C, x, Source::Register(D), EXACT);
+        self.shift(RIGHT, D, C, 2);
         self.mask_lanes(D, D, 0x3333_3333);
         self.mask_lanes(C, C, 0x3333_3333);
-        self.op3(plus, C, C, Source::Register(D), EXACT);
-        self.shift(right, D, C, 4);
-        self.op3(plus, C, C, Source::Register(D), EXACT);
+        self.op3(PLUS, C, C, Source::Register(D), EXACT);
+        self.shift(RIGHT, D, C, 4);
+        self.op3(PLUS, C, C, Source::Register(D), EXACT);
         self.mask_lanes(C, C, 0x0f0f_0f0f);
         let bytes = self.broadcast_constant(0x0101_0101, Width::B32);
         let bytes = self.load(bytes, Width::B32, D);
-        self.op3(Code::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(bytes), EXACT);
-        self.shift(right, C, C, 24);
+        self.op3(TIMES, C, C, Source::Register(bytes), EXACT);
+        self.shift(RIGHT, C, C, 24);
     }
-    fn known(&self, operand: Operand) -> Option<u64> {
-        match self.shapes.shape(operand) {
-            VectorShape::Constant(bits) => Some(bits),
-            _ => None,
-        }
-    }
-
     /// Operations of several instructions, on vectors whatever the shapes are: a number of the tile is that of its first lane. `None` where
     /// there is no such code.
     pub(super) fn composed_int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> Option<EmitResult> {

@@ -397,12 +397,9 @@ impl Emitter<'_> {
     fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         let (start, lanes) = (self.first_lane_of(width, part), self.lanes_to_store(from, bytes));
-        for (lane, offset) in offsets.iter().enumerate() {
-            if !self.may_run(start + lane) {
-                continue;
-            }
+        for lane in self.lanes_that_run(width, part) {
             let next = self.skip_inactive(start + lane);
-            self.store_lane(lanes, lane, at(RAX, first + offset));
+            self.store_lane(lanes, lane, at(RAX, first + offsets[lane]));
             if let Some(next) = next {
                 self.asm.bind(next);
             }

@@ -104,8 +104,8 @@ impl Emitter<'_> {
         (offset, kind): (i64, LaneAccess),
         access: impl Fn(&mut Self, Option<LanesToStore>, usize, MemoryOperand) -> EmitResult,
     ) -> EmitResult {
-        let start = self.first_lane_of(width, part);
-        let Some(last) = (0..self.lanes_of(width)).rfind(|&lane| self.may_run(start + lane)) else { return Ok(()) };
+        let (start, that_run) = (self.first_lane_of(width, part), self.lanes_that_run(width, part));
+        let Some(&last) = that_run.last() else { return Ok(()) };
         let places = self.places_of(address);
         let indices = self.indices(places, width, part, false)?;
         // Behind the indices, which may take its registers.
@@ -139,7 +139,7 @@ impl Emitter<'_> {
                 }
                 IndexFrom::Frame(_) => {}
             }
-            if !self.may_run(start + lane) {
+            if !that_run.contains(&lane) {
                 continue;
             }
             let next = self.skip_inactive(start + lane);

@@ -103,7 +103,7 @@ impl Shapes {
 
     /// The lanes that a warp's lanes have their values from, and whether these are in range, where it is known before the launch.
     pub(in crate::native) fn sources(&self, (mode, b, c): How) -> Option<Vec<(usize, bool)>> {
-        let (VectorShape::Constant(b), VectorShape::Constant(c)) = (self.shape(b), self.shape(c)) else { return None };
+        let (b, c) = (self.constant(b)?, self.constant(c)?);
         let sources = (0..WARP).map(|lane| shuffle_source(mode, lane, b as u32, c as u32));
         self.lanes.is_multiple_of(WARP).then(|| sources.collect())
     }
