@@ -1,11 +1,11 @@
 //! Loads and stores of elements of 32 bits by permutations of whole vectors: of two or four a lane, lane after lane in memory
-//! (`ld.v2`, `st.v4`); and with AVX2, whose gathers are slow and which has no scatters, of one a lane in any order within two vectors.
+//! (`ld.v2`, `st.v4`); and, faster than gathers and scatters, of one a lane in any order within two vectors.
 
 use super::super::asm::{Decorators, at};
 use super::memory::PartLoad;
 use super::{A, B, C, D, E, EmitResult, Emitter, FRAME, Part, RAX, Source};
 use crate::kernel::Machine;
-use iced_x86::{Code, Instruction, Register};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Operand, Reg, Width};
 
 /// Two vectors side by side in memory, which have a part's elements.
@@ -19,7 +19,7 @@ pub(super) struct Window {
 impl Emitter<'_> {
     /// The window of a part's elements of 4 bytes, if it lies within what the tile's lanes access.
     pub(super) fn window(&self, address: Operand, part: Part) -> Option<Window> {
-        if self.machine() != Machine::Avx2 {
+        if self.machine() == Machine::Neon {
             return None;
         }
         let pattern = self.shapes.pattern(self.pattern_of(address));
@@ -33,10 +33,17 @@ impl Emitter<'_> {
     }
     /// Loads it from the host address in RAX. Uses E.
     pub(super) fn read_window(&mut self, to: Register, window: &Window, offset: i64) {
-        for (register, vector) in [(to, 0), (E, 1)] {
-            let from = at(RAX, offset + window.start + vector * self.vector_bytes());
-            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, from);
+        let from = [0, 1].map(|vector| at(RAX, offset + window.start + vector * self.vector_bytes()));
+        let load = |emit: &mut Self, to, from| emit.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, to, from);
+        load(self, to, from[0]);
+        if self.machine() == Machine::Avx512 {
+            let numbers = self.lane_numbers(|lane| window.places[lane]);
+            self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, E, numbers);
+            let permute = Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32;
+            self.asm.push(Instruction::with3(permute, to, E, from[1]));
+            return;
         }
+        load(self, E, from[1]);
         self.pick(to, [to, E], |lane| window.places[lane]);
     }
     /// Stores to it at the host address in RAX, which nothing else may use meanwhile: what lies between is written as it was.
@@ -94,9 +101,7 @@ impl Emitter<'_> {
     /// The same in some lanes, a bit each; the others stay.
     fn pick_lanes(&mut self, to: Register, from: [Register; 2], places: impl Fn(usize) -> usize, changed: u32) {
         let lanes = self.vector_lanes();
-        let mut bytes: Vec<u8> = (0..lanes).flat_map(|lane| (places(lane) as u32).to_le_bytes()).collect();
-        bytes.resize(64, 0);
-        let numbers = at(FRAME, self.frame.constant(bytes));
+        let numbers = self.lane_numbers(&places);
         if self.machine() == Machine::Avx2 {
             let second = (0..lanes).filter(|&lane| places(lane) >= lanes).fold(0, |all, lane| all | 1 << lane);
             return self.asm.pick(to, from, numbers, (second, changed));
@@ -111,6 +116,14 @@ impl Emitter<'_> {
         self.asm.vector(Instruction::with2(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, numbers), decorators);
         let code = Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32;
         self.op3(code, to, from[0], Source::Register(from[1]), decorators);
+    }
+
+    /// A number for each lane, in the frame.
+    fn lane_numbers(&mut self, number: impl Fn(usize) -> usize) -> MemoryOperand {
+        let mut bytes: Vec<u8> =
+            (0..self.vector_lanes()).flat_map(|lane| (number(lane) as u32).to_le_bytes()).collect();
+        bytes.resize(64, 0);
+        at(FRAME, self.frame.constant(bytes))
     }
 
     /// With AVX2: A to D have the elements lane after lane, which become a vector of each.

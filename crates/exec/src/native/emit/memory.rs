@@ -345,8 +345,9 @@ impl Emitter<'_> {
                 }
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
-                // Only AVX-512 has masked stores of 1 or 2 bytes, and scatters.
+                // Only AVX-512 has masked stores of 1 or 2 bytes, and scatters, which take longer than a few stores.
                 let (has_scatters, is_narrow) = (self.machine() == Machine::Avx512, *bytes < 4);
+                let scatters = has_scatters && !is_narrow && self.lanes_that_run(*width, part).len() > 4;
                 let by_lane = !has_scatters && is_narrow && self.active_mask.is_some();
                 // A block's own memory: no other thread writes what lies between.
                 let is_own = *space == Space::Shared && *bytes == 4 && self.active_mask.is_none();
@@ -359,7 +360,7 @@ impl Emitter<'_> {
                 }
                 if access == AccessPattern::Contiguous && !by_lane {
                     self.write(at(RAX, offset + first), from, *bytes, part);
-                } else if !has_scatters || is_narrow {
+                } else if !scatters {
                     self.write_each(offset + first, &offsets, from, *bytes, part);
                 } else {
                     let (memory, all) = self.gather_operand(&offsets, *width, offset + first)?;
@@ -396,8 +397,9 @@ impl Emitter<'_> {
     /// Stores elements for which there is no scatter lane by lane. Uses RCX.
     fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
         let width = if bytes == 8 { Width::B64 } else { Width::B32 };
-        let (start, lanes) = (self.first_lane_of(width, part), self.lanes_to_store(from, bytes));
-        for lane in self.lanes_that_run(width, part) {
+        let (start, that_run) = (self.first_lane_of(width, part), self.lanes_that_run(width, part));
+        let lanes = self.lanes_to_store(from, bytes, &that_run);
+        for lane in that_run {
             let next = self.skip_inactive(start + lane);
             self.store_lane(lanes, lane, at(RAX, first + offsets[lane]));
             if let Some(next) = next {

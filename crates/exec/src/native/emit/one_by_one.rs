@@ -38,10 +38,18 @@ enum IndexFrom {
 }
 
 impl Emitter<'_> {
-    /// Prepares the stores of a vector's lanes: with AVX2 they leave it as they are, where they are whole words.
-    pub(super) fn lanes_to_store(&mut self, from: Register, bytes: u32) -> LanesToStore {
-        if self.machine() == Machine::Avx2 && bytes >= 4 {
-            self.asm.split_for_stores(from);
+    /// Prepares the stores of some lanes of a vector: those of whole words leave it as they are with AVX2, and with AVX-512 where
+    /// they are in its first quarter.
+    pub(super) fn lanes_to_store(&mut self, from: Register, bytes: u32, lanes: &[usize]) -> LanesToStore {
+        let stay = match self.machine() {
+            Machine::Avx2 => bytes >= 4,
+            Machine::Avx512 => bytes >= 4 && lanes.iter().all(|&lane| lane * (bytes as usize) < 16),
+            _ => false,
+        };
+        if stay {
+            if self.machine() == Machine::Avx2 {
+                self.asm.split_for_stores(from);
+            }
             return LanesToStore { from, bytes, at_frame: None };
         }
         let at_frame = self.frame.reserve(64, 64);
@@ -53,7 +61,12 @@ impl Emitter<'_> {
         let LanesToStore { from, bytes, at_frame } = lanes;
         match at_frame {
             Some(vector) => self.copy_element(at(FRAME, vector + lane_bytes(bytes) * lane as i64), to, bytes),
-            None => self.asm.store_lane(to, from, lane, bytes == 8),
+            None if self.machine() == Machine::Avx2 => self.asm.store_lane(to, from, lane, bytes == 8),
+            None => {
+                let extract =
+                    if bytes == 8 { Code::EVEX_Vpextrq_rm64_xmm_imm8 } else { Code::EVEX_Vpextrd_rm32_xmm_imm8 };
+                self.asm.push(Instruction::with3(extract, to, xmm(from), lane as u32));
+            }
         }
     }
     /// Stores the low bytes of a lane that is in the frame. Uses RCX.
@@ -111,7 +124,7 @@ impl Emitter<'_> {
         // Behind the indices, which may take its registers.
         let (lanes, has_rcx) = match kind {
             LaneAccess::Store(from, bytes) => {
-                let lanes = self.lanes_to_store(from, bytes);
+                let lanes = self.lanes_to_store(from, bytes, &that_run);
                 (Some(lanes), lanes.at_frame.is_none())
             }
             LaneAccess::WithRcx => (None, false),

@@ -3,35 +3,16 @@
 
 use super::super::asm::{Decorators, at};
 use super::{A, B, C, D, E, Emitter, FRAME, Source, ymm};
-use crate::kernel::Machine;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::Width;
 
 impl Emitter<'_> {
-    /// Uses A to E and K2.
-    pub(super) fn power_of_two(&mut self, to: Register, x: Register) {
+    /// The first half of 2^x, of which [`end_power`](Emitter::end_power) is the other: so the processor has the steps of several
+    /// vectors to choose from, each of which waits for the one before. What is between is in the frame, three vectors from the place
+    /// returned on: 2^(k + j/8) of the lower lanes and of the upper ones, by a table, and x - (k + j/8). Uses A to E.
+    pub(super) fn begin_power(&mut self, x: Register) -> i64 {
         let exact = Decorators::default();
-        // Beyond 160 in magnitude f32 has no finite result but 0. The second operand is the result for a NaN.
-        for (code, bound) in [
-            (Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, 160f32),
-            (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, -160f32),
-        ] {
-            let bound = self.broadcast_constant(bound.to_bits().into(), Width::B32);
-            let bound = self.load(bound, Width::B32, E);
-            let from = if code == Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae { x } else { B };
-            self.op3(code, B, bound, Source::Register(from), exact);
-        }
-        match self.machine() {
-            Machine::Neon => self.power_by_polynomial(),
-            _ => self.power_by_table(),
-        }
-        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-        self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
-    }
-
-    /// 2^B in the halves D and C, the lower one first: 2^(k + j/8) by a table, times 2^r for what is left, by a polynomial of few terms.
-    fn power_by_table(&mut self) {
-        let exact = Decorators::default();
+        self.clamp_power(x);
         let lanes = self.machine().lanes();
         let constant = |emit: &mut Self, number: &dyn Fn(usize) -> u32| {
             let bytes = (0..lanes).flat_map(|lane| number(lane).to_le_bytes()).collect();
@@ -57,15 +38,24 @@ impl Emitter<'_> {
         self.op3(Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, D, D, Source::Register(A), exact);
         self.op3(Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, A, C, Source::Register(D), exact);
         self.op3(Code::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32, C, C, Source::Register(D), exact);
-        let upper_powers = self.frame.reserve(self.vector_bytes() as usize, 64);
-        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, upper_powers), C);
+        let begun = self.frame.reserve(3 * self.vector_bytes() as usize, 64);
+        for (vector, from) in (0..).zip([A, C, B]) {
+            self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, begun + vector * self.vector_bytes()), from);
+        }
+        begun
+    }
+
+    /// The other half: 2^(k + j/8) times 2^r for what is left, by a polynomial of few terms. Uses A to E.
+    pub(super) fn end_power(&mut self, to: Register, begun: i64) {
+        let exact = Decorators::default();
+        let bytes = self.vector_bytes();
         // Both halves step by step: each step of one waits for the one before.
-        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.asm.push(Instruction::with3(extract, ymm(C), B, 1));
-        self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, D, ymm(B));
-        self.asm.rr(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, B, ymm(C));
-        let [first, terms @ ..] = NEAR_ZERO.map(|term| self.broadcast_constant(term, Width::B64));
         let halves = [(C, D), (E, B)];
+        for (half, (_, x)) in (0..).zip(halves) {
+            let rest = at(FRAME, begun + 2 * bytes + half * bytes / 2);
+            self.asm.rm(Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, x, rest);
+        }
+        let [first, terms @ ..] = NEAR_ZERO.map(|term| self.broadcast_constant(term, Width::B64));
         for (sum, _) in halves {
             self.load(first, Width::B64, sum);
         }
@@ -76,17 +66,37 @@ impl Emitter<'_> {
         for (sum, x) in halves {
             self.op3(Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er, sum, sum, Source::Register(x), exact);
         }
-        self.op3(fused, C, A, Source::Register(A), exact);
-        let upper = self.load(Source::Frame(upper_powers), Width::B64, B);
-        self.op3(fused, E, upper, Source::Register(upper), exact);
+        for (half, (sum, _)) in (0..).zip(halves) {
+            let power = self.load(Source::Frame(begun + half * bytes), Width::B64, A);
+            self.op3(fused, sum, power, Source::Register(power), exact);
+        }
         for (half, sum) in [(D, C), (C, E)] {
             self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(half), sum);
         }
+        self.join_power(to);
+    }
+    /// B becomes x, or, where 2^x of f32 is 0 or infinite, a number of which that is true too. Uses E.
+    fn clamp_power(&mut self, x: Register) {
+        // Beyond 160 in magnitude f32 has no finite result but 0. The second operand is the result for a NaN.
+        for (code, bound, from) in [
+            (Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, 160f32, x),
+            (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, -160f32, B),
+        ] {
+            let bound = self.broadcast_constant(bound.to_bits().into(), Width::B32);
+            let bound = self.load(bound, Width::B32, E);
+            self.op3(code, B, bound, Source::Register(from), Decorators::default());
+        }
+    }
+    /// `to` becomes the lower lanes in D and the upper ones in C.
+    fn join_power(&mut self, to: Register) {
+        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        self.asm.push(Instruction::with4(insert, to, D, ymm(C), 1));
     }
 
-    /// The same without a table.
-    fn power_by_polynomial(&mut self) {
+    /// 2^x without a table, in one. Uses A to E and K2.
+    pub(super) fn power_by_polynomial(&mut self, to: Register, x: Register) {
         let exact = Decorators::default();
+        self.clamp_power(x);
         let [hard, same] = HARD_POWER.map(|bits| self.broadcast_constant(bits.into(), Width::B32));
         self.op3_immediate(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Register::K2, B, hard, 0);
         self.op3(Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32, B, B, same, Decorators::masked(Register::K2));
@@ -109,6 +119,7 @@ impl Emitter<'_> {
             self.op3(Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64, E, E, Source::Register(A), exact);
             self.asm.rr(Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, ymm(wide), E);
         }
+        self.join_power(to);
     }
 }
 

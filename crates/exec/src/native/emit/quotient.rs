@@ -3,6 +3,7 @@
 
 use super::super::asm::Decorators;
 use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, by, ymm};
+use crate::kernel::Machine;
 use crate::native::deferred::NAN_PENDING;
 use crate::native::quotient::{Kind, Quotient};
 use crate::native::shape::VectorShape;
@@ -27,8 +28,19 @@ impl Emitter<'_> {
         let rounding = Some(rounding).filter(|&rounding| rounding != Rounding::NearestEven);
         let decorators = Decorators { rounding, ..Decorators::default() };
         let pick = |narrow, wide| by(width, narrow, wide);
-        for part in self.parts(d) {
-            let x = self.flushed_operand(a, (format, flush), part, A)?;
+        let parts = self.parts(d);
+        let mut begun = Vec::new();
+        if matches!(kind, Kind::Power) && self.machine() != Machine::Neon {
+            for &part in &parts {
+                let x = self.flushed_operand(a, (format, flush), part, A)?;
+                begun.push(self.begin_power(x));
+            }
+        }
+        for (index, part) in parts.into_iter().enumerate() {
+            let x = match begun.is_empty() {
+                true => self.flushed_operand(a, (format, flush), part, A)?,
+                false => A,
+            };
             let to = self.target(d, part, D);
             match kind {
                 Kind::Quotient(b) => {
@@ -42,7 +54,10 @@ impl Emitter<'_> {
                     self.asm.vector(Instruction::with2(root, to, x), decorators);
                 }
                 Kind::ReciprocalRoot => self.reciprocal_root(to, x),
-                Kind::Power => self.power_of_two(to, x),
+                Kind::Power => match begun.get(index) {
+                    Some(&begun) => self.end_power(to, begun),
+                    None => self.power_by_polynomial(to, x),
+                },
             }
             if after_rounding {
                 self.exit_at_boundary(format, d, part, to);
