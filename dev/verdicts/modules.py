@@ -38,7 +38,7 @@ def taken(tool, version, target, items):
         source = os.path.join(folder, "x.ptx")
         with open(source, "wb") as file:
             file.write(text(version, target, items))
-        architecture = f"sm_{max(int(target), 50)}"
+        architecture = f"sm_{max(int(target), 50) if target.isdigit() else target}"
         # What is .extern may stay open, from the version on that has such modules.
         alone = ["-c"] if number(version) >= [3, 1] else []
         arguments = [tool, *alone, "-arch", architecture, "-O0", source, "-o", os.path.join(folder, "x")]

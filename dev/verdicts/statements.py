@@ -821,6 +821,51 @@ HINTS = [
     for word in (".L1::evict_last", ".L1::no_allocate", ".L2::128B")
 ] + [f"st.global{operator}{word}" for operator in (".wb", ".cg", ".cs", ".wt") for word in (".L1::evict_last.b32 [q], r", ".L2::cache_hint.b32 [q], r, q")]
 
+# What says how long lines of the caches are kept, and how many registers a group of warps has.
+LINES_FRAME = ".global .align 128 .b8 g[128]; .entry k() { .reg .b32 r; .reg .b64 q; .reg .f32 f; @; ret; }"
+KEPT = [".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged"]
+KEPT_LINES = [
+    *(
+        f"{opcode}{space}{level} {operands}"
+        for opcode, levels in (("discard", ["", ".L2", ".L1"]), ("applypriority", ["", *KEPT, ".L1::evict_normal"]))
+        for space in ("", ".global", ".local", ".shared")
+        for level in levels
+        for operands in ("[q], 128", "[g+4], 64", "[q], 256", "[q], r", "[q]", "q, 128")
+    ),
+    *(
+        f"createpolicy{kind}{first}{second}{ty} q{operands}"
+        for kind in ("", ".fractional", ".foo")
+        for first in ("", *KEPT)
+        for second in ("", ".L2::evict_first", ".L2::evict_unchanged", ".L2::evict_last")
+        for ty in ("", ".b64", ".b32")
+        for operands in ("", ", 1.0")
+    ),
+    *(
+        f"createpolicy.fractional.L2::evict_last.b64 {operands}"
+        for operands in ("q, 0.5", "q, 0.0", "q, 2.0", "q, -0.5", "q, f", "q, 1", "q, 0f3F000000", "r, 0.5", "f", "q, 0.5, 0.5", "")
+    ),
+    *(
+        f"createpolicy.range{space}{first}{second}.b64 q, [q], {sizes}"
+        for space in ("", ".global", ".shared")
+        for first in ("", *KEPT)
+        for second in ("", ".L2::evict_first", ".L2::evict_unchanged", ".L2::evict_last")
+        for sizes in ("r, r", "4, 8", "q, r", "r")
+    ),
+    *(
+        f"createpolicy{kind} {operands}"
+        for kind in (".cvt.L2.b64", ".cvt.b64", ".cvt.L2", ".L2.b64", ".cvt.L2.b32")
+        for operands in ("q, q", "q, r", "q, 4", "q", "r, q")
+    ),
+]
+REGISTER_COUNTS = [
+    *(f"setmaxnreg.{kind}.sync.aligned.u32 {count}" for kind in ("inc", "dec") for count in (0, 8, 16, 24, 25, 28, 32, 240, 248, 256, 264, "r", "1.0", "8+24")),
+    *(
+        f"setmaxnreg{words} {count}"
+        for words in ("", ".foo", ".inc", ".sync.aligned.u32", ".inc.sync.u32", ".inc.aligned.u32", ".inc.sync.aligned", ".inc.dec.sync.aligned.u32", ".inc.sync.aligned.s32")
+        for count in ("32", "", "32, 32")
+    ),
+]
+
 
 def put(frames, parts):
     for frame, part in itertools.product(frames, parts):
@@ -838,6 +883,7 @@ def modules():
     yield from put([IMAGE_FRAME], IMAGES)
     yield from INDEPENDENT
     yield from put([HINT_FRAME], HINTS)
+    yield from put([LINES_FRAME], KEPT_LINES)
     yield from CALLS
     yield from put(THROUGH_FRAMES, VALUES)
     yield from HEADERS
@@ -849,6 +895,8 @@ def modules():
 def questions():
     for items in dict.fromkeys(modules()):
         yield from ((tool, *place, items) for tool, place in PLACES.items())
+    for items in put([LINES_FRAME], REGISTER_COUNTS):
+        yield from ((tool, version, "90a", items) for tool, (version, _) in PLACES.items())
     yield from at_versions(OLD_READS)
 
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Block, Instruction, IntOp, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Width};
+use super::{
+    Block, Comparand, Comparison, Instruction, IntOp, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Width,
+};
 
 /// What an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,9 +97,10 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     (0..kernel.params.len()).map(|index| index < 64 && pointers >> index & 1 == 1).collect()
 }
 
-/// For each of a kernel's first 64 parameters whether it is read and what is read is never an address of memory: no load or
+/// For each of a kernel's first 64 parameters whether something is computed from it, and never an address of memory: no load or
 /// store goes where it, or what sums, selections, masks and exchanges between lanes make of it, says, and nothing keeps it
-/// whole for a later one. What is scaled or compared is a number. An argument that is an address makes no sense for it.
+/// whole for a later one. What is scaled or compared is a number, but for a comparison with null: an address of which a kernel
+/// asks no more, or which it only prefetches, is none. An argument that is an address makes no sense for a number.
 pub fn number_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
     let params = ParamBytes::of(kernel);
     let pointers = pointer_parameters(program, kernel);
@@ -113,15 +116,68 @@ pub fn number_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
             Op::Load { d, space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                 Written::Value(loaded(*at, *offset, i64::from(*bytes) * d.len() as i64))
             }
-            Op::Move { .. }
+            op if passes_on(op) => Written::Operands,
+            Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
+            _ => Written::Value(0),
+        },
+    );
+    let of = |operand: &Operand| match operand {
+        Operand::Reg(reg) => from[reg.0 as usize],
+        Operand::Imm(_) => 0,
+    };
+    let used = |op: &Op| {
+        let mut all = 0;
+        op.registers(|role, reg| all |= if role == Role::Use { from[reg.0 as usize] } else { 0 });
+        all
+    };
+    let (mut computed, mut kept) = (0, 0);
+    for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
+        match op {
+            Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => {}
+            // Which one it reads is not known.
+            Op::Load { space: Space::Param, .. } => kept = u64::MAX,
+            Op::Load { address, .. } => kept |= of(address),
+            Op::Store { values, bytes, address, .. } => {
+                kept |= of(address);
+                // A part of an address is none.
+                let is_whole = 8 * bytes * values.len() as u32 >= program.address_bits;
+                let stored = if is_whole { &mut kept } else { &mut computed };
+                *stored |= values.iter().fold(0, |all, value| all | of(value));
+            }
+            Op::Atomic { .. }
+            | Op::Print { .. }
+            | Op::Unsupported { .. }
+            | Op::ImageLoad { .. }
+            | Op::ImageStore { .. }
+            | Op::ImageAddress { .. }
+            | Op::ImageSample { .. }
+            | Op::ImageQuery { .. } => kept |= used(op),
+            Op::Compare {
+                comparison: Comparison::Eq | Comparison::Ne,
+                of: Comparand::Unsigned(width) | Comparand::Signed(width),
+                b: Operand::Imm(0),
+                ..
+            } if width.bits() == program.address_bits => {}
+            op if passes_on(op) => {}
+            op => computed |= used(op),
+        }
+    }
+    let is_number = |index: usize| index < 64 && computed >> index & 1 == 1 && kept >> index & 1 == 0;
+    pointers.iter().enumerate().map(|(index, is_pointer)| !is_pointer && is_number(index)).collect()
+}
+
+/// Whether what an operation makes of an address may be one.
+fn passes_on(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Move { .. }
             | Op::Select { .. }
             | Op::Pack { .. }
             | Op::Extract { .. }
             | Op::Carry { .. }
             | Op::Shuffle { .. }
             | Op::Int {
-                op:
-                    IntOp::Add
+                op: IntOp::Add
                     | IntOp::Sub
                     | IntOp::AddSat
                     | IntOp::SubSat
@@ -136,48 +192,8 @@ pub fn number_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
                     | IntOp::Permute
                     | IntOp::PermuteMode(_),
                 ..
-            } => Written::Operands,
-            Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
-            _ => Written::Value(0),
-        },
-    );
-    let of = |operand: &Operand| match operand {
-        Operand::Reg(reg) => from[reg.0 as usize],
-        Operand::Imm(_) => 0,
-    };
-    let (mut read, mut kept) = (0, 0);
-    for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
-        match op {
-            Op::Load { d, space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
-                read |= loaded(*at, *offset, i64::from(*bytes) * d.len() as i64);
             }
-            // Which one it reads is not known.
-            Op::Load { space: Space::Param, .. } => kept = u64::MAX,
-            Op::Load { address, .. } => kept |= of(address),
-            Op::Store { values, bytes, address, .. } => {
-                kept |= of(address);
-                // A part of an address is none.
-                if 8 * bytes * values.len() as u32 >= program.address_bits {
-                    kept |= values.iter().fold(0, |all, value| all | of(value));
-                }
-            }
-            Op::Atomic { .. }
-            | Op::Print { .. }
-            | Op::Unsupported { .. }
-            | Op::ImageLoad { .. }
-            | Op::ImageStore { .. }
-            | Op::ImageAddress { .. }
-            | Op::ImageSample { .. }
-            | Op::ImageQuery { .. } => op.registers(|role, reg| {
-                if role == Role::Use {
-                    kept |= from[reg.0 as usize];
-                }
-            }),
-            _ => {}
-        }
-    }
-    let is_number = |index: usize| index < 64 && read >> index & 1 == 1 && kept >> index & 1 == 0;
-    pointers.iter().enumerate().map(|(index, is_pointer)| !is_pointer && is_number(index)).collect()
+    )
 }
 
 /// Two parameters of [`pointer_parameters`] that an address is the sum of: one of them is a distance, and nothing says which.

@@ -9,6 +9,9 @@
 
 use roundonce_isa::{Location, SmTarget, Version};
 
+/// The first target without addresses of 32 bits.
+pub(crate) const WIDE_ADDRESSES: u32 = 90;
+
 /// A range of bytes of the text.
 ///
 /// Two spans always compare equal: modules are equal when they say the same, wherever it stands.
@@ -150,13 +153,13 @@ impl<'a> Module<'a> {
     pub fn target(&self) -> Option<SmTarget> {
         self.targets().filter_map(|word| word.parse().ok()).last()
     }
-    /// What `.address_size` says; 32 where nothing does.
+    /// What `.address_size` says; where nothing does, 32 for targets that have such addresses.
     pub fn address_size(&self) -> u32 {
         let size = self.items.iter().find_map(|item| match item {
             Item::AddressSize { bits, .. } => Some(*bits),
             _ => None,
         });
-        size.unwrap_or(32)
+        size.unwrap_or(if self.target().is_some_and(|target| target.number >= WIDE_ADDRESSES) { 64 } else { 32 })
     }
     /// Every function with or without a body.
     pub fn functions(&self) -> impl Iterator<Item = &Function<'a>> {

@@ -79,6 +79,10 @@ pub(crate) enum PlaceKind {
     AddressIn(&'static str),
     /// `#`: an integer constant.
     Constant,
+    /// `#24..256/8`: one from 24 to 256 that is a multiple of 8; `#128`: this one.
+    Number { least: u32, most: u32, step: u32 },
+    /// `F`: a value of f32, a constant one above 0 and at most 1.
+    Fraction,
     /// `a`: a constant power of two.
     Alignment,
     /// `L`: a label.
@@ -197,6 +201,15 @@ impl Slot {
     }
 }
 
+impl PlaceKind {
+    fn number(text: &str) -> PlaceKind {
+        let (range, step) = text.split_once('/').unwrap_or((text, "1"));
+        let (least, most) = range.split_once("..").unwrap_or((range, range));
+        let [least, most, step] = [least, most, step].map(|number| number.parse().unwrap_or(1));
+        PlaceKind::Number { least, most, step }
+    }
+}
+
 impl Place {
     fn of(text: &'static str) -> Place {
         let has = |mark: char| text.contains(mark);
@@ -207,6 +220,8 @@ impl Place {
             "G" => PlaceKind::AddressIn(".global"),
             "#" => PlaceKind::Constant,
             "a" => PlaceKind::Alignment,
+            "F" => PlaceKind::Fraction,
+            _ if core.starts_with('#') => PlaceKind::number(&core[1..]),
             "L" => PlaceKind::Label,
             "h" => PlaceKind::Policy,
             "I" => PlaceKind::Image,
@@ -281,9 +296,14 @@ impl Signature {
             return Err(Misfit::Types);
         }
         let mut missing = None;
-        for slot in self.slots.iter().filter(|slot| !slot.is_type) {
+        let mut slots = self.slots.iter().filter(|slot| !slot.is_type);
+        while let Some(slot) = slots.next() {
             let mut found = (0..left.len()).filter(|&at| left[at].is_some_and(|word| slot.choices.contains(&word)));
             match (found.next(), found.next()) {
+                // A later slot may have the second one.
+                (Some(first), Some(second)) if slots.clone().any(|slot| slot.choices.contains(&written[second])) => {
+                    left[first] = None;
+                }
                 (_, Some(second)) => return Err(Misfit::Twice(written[second])),
                 (Some(at), None) if slot.first && at > 0 => return Err(Misfit::NotFirst(written[at])),
                 (Some(at), None) => left[at] = None,

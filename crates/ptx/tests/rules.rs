@@ -255,19 +255,21 @@ fn an_alias_names_a_function() {
     assert_eq!(codes("h"), [("PTX0031", true)]);
 }
 
-/// With `.address_size 64` an address in global memory, or in any, has 64 bits; in shared memory it may have 32.
+/// With `.address_size 64`, and from sm_90 on without it, an address in global memory, or in any, has 64 bits; in shared memory it
+/// may have 32.
 #[test]
 fn a_narrow_address_is_refused_where_addresses_are_wide() {
-    let codes = |size: &str, body: &str| -> Vec<&'static str> {
-        let text = module("8.6", &format!("sm_100\n{size}"), body);
+    let codes = |target: &str, body: &str| -> Vec<&'static str> {
+        let text = module("8.6", target, body);
         check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
     };
     for body in ["ld.global.u32 u0, [b0];", "st.u32 [u1+4], u0;", "atom.global.add.u32 u0, [b0], u1;"] {
-        assert_eq!(codes(".address_size 64", body), ["PTX0027"], "{body}");
-        assert_eq!(codes("", body), [""; 0], "{body}");
+        assert_eq!(codes("sm_80\n.address_size 64", body), ["PTX0027"], "{body}");
+        assert_eq!(codes("sm_90", body), ["PTX0027"], "{body}");
+        assert_eq!(codes("sm_80", body), [""; 0], "{body}");
     }
     for body in ["ld.shared.u32 u0, [b0];", "ld.local.u32 u0, [b0];", "ld.const.u32 u0, [b0];"] {
-        assert_eq!(codes(".address_size 64", body), [""; 0], "{body}");
+        assert_eq!(codes("sm_90\n.address_size 64", body), [""; 0], "{body}");
     }
 }
 

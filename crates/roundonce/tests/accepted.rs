@@ -53,8 +53,8 @@ fn what_is_rejected_is_not_run() {
         Ready::read(Source::Ptx(&text), &Choice::default())
     };
     for (target, line, code) in [
-        ("sm_90", "add.ftz.f16 %r0, %r1, %r2;", "PTX0101"),
-        ("sm_90", "add.f16x2 %r0, %r1, %h2;", "PTX0101"),
+        ("sm_90", "add.ftz.f16 %r0, %r1, %r2;", "PTX0029"),
+        ("sm_90", "add.f16x2 %r0, %r1, %h2;", "PTX0027"),
         ("sm_90", "add.f32x2 %q0, %q1, %q2;", "PTX0026"),
         ("sm_80", "add.bf16 %h0, %h1, %h2;", "PTX0026"),
         ("sm_107", "add.f32x2.f16x2.f32x2 %q0, %r1, %q2;", "PTX0026"),

@@ -3,7 +3,7 @@
 use super::Check;
 use super::debug::LINES;
 use super::declarations::Scope;
-use crate::ast::{Item, Operand, Space, Variable};
+use crate::ast::{Item, Operand, Space, Variable, WIDE_ADDRESSES};
 use crate::types::Type;
 use roundonce_isa::{Finding, SmTarget, Version};
 
@@ -95,9 +95,6 @@ const WIDEST_TARGET: u32 = 70;
 
 /// The first version in which a module says how wide its addresses are.
 const SIZED_ADDRESSES: Version = Version(2, 3);
-
-/// The first target without addresses of 32 bits.
-const WIDE_ADDRESSES: u32 = 90;
 
 /// The first target with `.f16x2` registers and variables; scalar `.f16` ones are declared anywhere.
 const PACKED_HALF_TARGET: u32 = 53;

@@ -81,7 +81,11 @@ impl<'a> Check<'_, 'a> {
                 Typed::Bits => types.first().and_then(|ty| Type::of(ty)).map_or("", |ty| untyped(ty.bits)),
                 Typed::Fixed(ty) => ty,
             };
-            let ty = if place.kind == PlaceKind::Policy { ".u64" } else { ty };
+            let ty = match place.kind {
+                PlaceKind::Policy => ".u64",
+                PlaceKind::Fraction => ".f32",
+                _ => ty,
+            };
             let is_result = place.kind == PlaceKind::Result;
             let name = if is_result { "d" } else { sources.next().unwrap_or("g") };
             let immediate = if is_result { Immediate::None } else { constants(ty) };
@@ -114,6 +118,17 @@ impl<'a> Check<'_, 'a> {
                 PlaceKind::Source | PlaceKind::Policy => {
                     self.source_place(operand, (place, space), &wanted, ty, count);
                 }
+                PlaceKind::Fraction => {
+                    self.source_place(operand, (place, space), &wanted, ty, count);
+                    // As numbers of f32 have the order of their bits.
+                    self.constant_in(
+                        operand,
+                        name,
+                        ".f32",
+                        |bits| (1..=0x3f80_0000).contains(&bits),
+                        "above 0 and at most 1",
+                    );
+                }
                 PlaceKind::Address => {
                     let wide = space.is_none_or(|space| space == ".global");
                     self.address_place(operand, &wanted, space, (wide, place.symbols));
@@ -123,6 +138,15 @@ impl<'a> Check<'_, 'a> {
                 PlaceKind::Constant => {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
+                }
+                PlaceKind::Number { least, most, step } => {
+                    self.constant_place(operand, &Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS));
+                    let fits = |bits| (u64::from(least)..=most.into()).contains(&bits) && bits % u64::from(step) == 0;
+                    let expected = match least == most {
+                        true => least.to_string(),
+                        false => format!("a multiple of {step} from {least} to {most}"),
+                    };
+                    self.constant_in(operand, name, ".u64", fits, &expected);
                 }
                 PlaceKind::Alignment => self.alignment_place(operand, name),
                 PlaceKind::Label => self.label_place(operand, &wanted),
@@ -405,6 +429,15 @@ impl<'a> Check<'_, 'a> {
                 self.refuse("PTX0027", operand, &expected, &found, "write an integer");
             }
             _ => self.source(operand, wanted),
+        }
+    }
+
+    /// Reports a constant, of a type, whose bits are none of those expected.
+    fn constant_in(&mut self, operand: &Operand<'a>, name: &str, ty: &str, fits: impl Fn(u64) -> bool, expected: &str) {
+        let bits = evaluate(self.module, operand).ok().and_then(|constant| constant.bits_as(ty));
+        if bits.is_some_and(|bits| !fits(bits)) {
+            let message = format!("operand `{name}` is out of range: expected {expected}");
+            self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
         }
     }
 

@@ -8,7 +8,7 @@ const fn form(names: &'static str, words: &'static str, gates: &'static [Gate]) 
 }
 
 /// Of targets with a letter.
-const fn specific(version: Version, first: u32, last: Option<u32>) -> Gate {
+pub(super) const fn specific(version: Version, first: u32, last: Option<u32>) -> Gate {
     Gate::of(Range::new(version), Range { first, last }, Variants::Specific)
 }
 
@@ -57,7 +57,6 @@ pub(super) static FORMS: &[FormGate] = &[
     form("tensormap", ".replace", &[specific(Version(8, 3), 90, None)]),
     form("tensormap", ".replace .swizzle_atomicity", &[specific(Version(8, 6), 100, None)]),
     form("clusterlaunchcontrol", ".multicast::cluster::all", &[specific(Version(8, 6), 100, None)]),
-    form("setmaxnreg", ".inc|.dec", &[specific(Version(8, 0), 90, None)]),
     // Conversions.
     form("cvt", ".pack", &[since(6, 5, 72)]),
     form("cvt", ".pack .u4|.s4|.u2|.s2", &[since(6, 5, 75)]),

@@ -1,5 +1,6 @@
 //! The rows of memory accesses, of synchronisation and of control.
 
+use super::asynchronous::specific;
 use super::table::{ANY, FERMI, HOPPER, row, until, until_last};
 use super::{Row, since};
 use roundonce_isa::{Gate, Range, Variants, Version};
@@ -45,6 +46,12 @@ pub(super) static ROWS: &[Row] = &[
     row("prefetch", "{.global} .L2::evict_last|.L2::evict_normal", "A", ANY),
     row("prefetch", "{.global} .L1::32B .valid_addr", "A", since(9, 4, 90)),
     row("prefetchu", ".L1", "A", ANY),
+    row("discard", "{.global} .L2", "A #128", ANY),
+    row("applypriority", "{.global} .L2::evict_normal", "A #128", ANY),
+    row("createpolicy", ".fractional kept {kept2} .b64", "=0 ?F", ANY),
+    row("createpolicy", ".range {.global} kept {kept2} .b64", "=0 A n n", ANY),
+    row("createpolicy", ".cvt .L2 .b64", "=0 0", ANY),
+    row("setmaxnreg", ".inc|.dec .sync .aligned .u32|.s32", "#24..256/8", specific(Version(8, 0), 90, None)),
     row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch}", "S G # ?c", ANY),
     row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch} hint", "S G # ?h", ANY),
     row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch} hint", "S G # c ?h", ANY),

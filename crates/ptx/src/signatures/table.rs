@@ -71,6 +71,8 @@ pub(super) static SETS: &[(&str, &str)] = &[
     ("lspace", ".global .shared .shared::cta .shared::cluster .local .const .param .param::entry .param::func"),
     ("sspace", ".global .shared .shared::cta .shared::cluster .local .param .param::func"),
     ("cspace", ".global .shared .shared::cta .shared::cluster .local .const .param .param::entry"),
+    ("kept", ".L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged"),
+    ("kept2", ".L2::evict_first .L2::evict_unchanged"),
     ("sem", ".relaxed .acquire .release .acq_rel"),
     ("rel", ".relaxed .release"),
     ("sums", ".add .min .max"),

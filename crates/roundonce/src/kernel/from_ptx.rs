@@ -8,8 +8,8 @@ use roundonce_isa::{Finding, Location, Severity, SmTarget};
 use super::{Choice, Each, Ready, Refusal, side_by_side};
 use crate::ptx;
 
-/// The codes of a wrong spelling, gate or operand.
-const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
+/// The codes of a wrong opcode, spelling, gate, operand or guard, and of names that nothing declares.
+const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0020"..="PTX0032";
 
 fn module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
     let ptx::Parsed { module, findings } = ptx::parse(text);
@@ -65,19 +65,24 @@ fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) 
     side_by_side(module.text().len(), lower, rejected)
 }
 
-/// A program, unless the assembler rejects a multiply-add of it although the lowering understands it. Where something in it cannot
-/// be run, what the assembler rejects is the reason, and what else cannot be run comes behind.
+/// A program, unless the assembler rejects an instruction of it, which a run might not reach or understand. Where something in it
+/// cannot be run, what the assembler rejects is the reason, and what else cannot be run comes behind; names that nothing declares
+/// have other errors in their wake.
 fn accepted(program: Result<Program, Vec<Finding>>, mut rejected: Vec<Finding>) -> Result<Program, Refusal> {
+    let has_errors = |findings: &[Finding]| findings.iter().any(|finding| OF_INSTRUCTIONS.contains(&finding.code));
     match program {
-        Ok(program) => {
+        Ok(program) if !has_errors(&rejected) => Ok(program),
+        Ok(_) => {
             rejected.retain(|found| OF_INSTRUCTIONS.contains(&found.code));
-            if rejected.is_empty() { Ok(program) } else { Err(Refusal::of(rejected, ptx::UNSUPPORTED)) }
-        }
-        // What is malformed has its own reason.
-        Err(findings) if findings.iter().any(|finding| finding.code != ptx::UNSUPPORTED) => {
-            Err(Refusal::of(findings, ptx::UNSUPPORTED))
+            Err(Refusal::of(rejected, ptx::UNSUPPORTED))
         }
         Err(mut findings) => {
+            if findings.iter().any(|finding| finding.code != ptx::UNSUPPORTED) {
+                if !has_errors(&rejected) {
+                    return Err(Refusal::of(findings, ptx::UNSUPPORTED));
+                }
+                findings.retain(|finding| finding.code == ptx::UNSUPPORTED);
+            }
             let explained = Places::of(&rejected);
             findings.retain(|finding| !span(finding).is_some_and(|span| explained.overlap(span)));
             rejected.extend(findings);
