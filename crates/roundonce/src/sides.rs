@@ -21,7 +21,7 @@ pub enum SideProblem {
         /// Where, and what is wrong.
         error: ExprError,
     },
-    /// Their results are of different kinds.
+    /// Their results are of different kinds, or one is of other operands.
     Unlike(String),
     /// One has what is not compared.
     Unsupported(String),
@@ -70,11 +70,19 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         if let Some(instruction) = instruction {
             return Ok(Side::instruction(text, instruction.recipe.operation));
         }
+        let names = names_in(text);
+        if let Some(name) = names.iter().find(|name| !types.is_empty() && !types.contains_key(name.as_str())) {
+            let operands = types.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let other = texts[usize::from(instructions[0].is_none())];
+            let message =
+                format!("`{name}` is neither an instruction nor an operand of `{other}`: expected {operands}");
+            return Err(SideProblem::Unlike(message));
+        }
         let typed = |name: String| {
             let format = types.get(name.as_str()).copied().unwrap_or(ty);
             (name, Typed { format, bits: 0 })
         };
-        let names = names_in(text).into_iter().map(typed).collect();
+        let names = names.into_iter().map(typed).collect();
         let expr = parse_expr(text, &names);
         let expr = expr.map_err(|error| SideProblem::Expression { text: text.to_owned(), error })?;
         if let Some(call) = Side::uncompared(&expr) {

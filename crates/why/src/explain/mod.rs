@@ -263,7 +263,8 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
             steps.push(format!("{} is widened, exactly, to {bits}", operand_name(operand)));
         }
     }
-    for event in events {
+    for (at, event) in events.iter().enumerate() {
+        let next = events.get(at + 1);
         steps.extend(match *event {
             Event::FlushedOperand(operand) => {
                 Some(format!("{} is subnormal and becomes zero of its sign", operand_name(operand)))
@@ -283,6 +284,8 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
             Event::SeparateProduct(product) => {
                 Some(format!("c is zero: the product is rounded by itself, as mul does, to {}", show(product.bits)))
             }
+            // It is the product's, which the next event tells.
+            Event::Rounded(_) if matches!(next, Some(Event::SeparateProduct(_))) => None,
             Event::Rounded(rounded) => {
                 let exactly = if rounded.flags.contains(Flags::INEXACT) { "rounds to" } else { "is exactly" };
                 let what = if operation.op == ArithOp::Mul { "product" } else { "sum" };

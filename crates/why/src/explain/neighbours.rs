@@ -75,9 +75,9 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
     all
 }
 
-/// The product rounded, then the sum rounded.
+/// The product rounded, then the sum rounded; neither has `.oob`.
 fn unfused(operation: &Operation, operands: &[u64], profile: &Profile) -> u64 {
-    let fused = Operation { op: ArithOp::MulAdd, ..*operation };
+    let fused = Operation { op: ArithOp::MulAdd, oob: false, ..*operation };
     EvalModel::of(fused, profile).with_all(&[Deviation::Split(Fmas::All)]).result(operands)
 }
 
