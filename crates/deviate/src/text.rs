@@ -118,6 +118,8 @@ impl Deviation {
             Deviation::CastThroughF32 => "cast-through-f32",
             Deviation::HalfToEven => "half-to-even",
             Deviation::HalfAway => "half-away",
+            Deviation::X86Integers => "x86-integers",
+            Deviation::UnlimitedIntegers => "unlimited-integers",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
             Deviation::NarrowFactors(_) => "narrow-factors",
@@ -212,6 +214,10 @@ impl Deviation {
                 "takes the even one of two integers as near, as rint and the round of Python's libraries do"
             }
             Deviation::HalfAway => "takes the one further from zero of two integers as near, as round of C does",
+            Deviation::X86Integers => {
+                "casts what the integer type does not hold as x86 does (cvttss2si: the least integer of 32 or 64 bits)"
+            }
+            Deviation::UnlimitedIntegers => "casts to an integer without a limit (Python's int)",
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
@@ -281,6 +287,8 @@ impl Deviation {
             Deviation::CastThroughF32 => "casting through f32",
             Deviation::HalfToEven => "rounding halves to even integers",
             Deviation::HalfAway => "rounding halves away from zero",
+            Deviation::X86Integers => "x86's integers of what is out of range",
+            Deviation::UnlimitedIntegers => "integers without a limit",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

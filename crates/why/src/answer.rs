@@ -145,14 +145,14 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         };
         let plain = candidates.as_written();
         let is_doubtful = found.explanations.is_empty() || found.is_by_digits;
-        let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
+        let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen, profile)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
             outcome: Outcome::of(found.explanations.len(), found.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
             merely_accurate: found.is_merely_accurate,
-            stored_as: seen.stored_as(format),
+            stored_as: seen.stored_as(format).filter(|_| plain.evaluation.plan.integer().is_none()),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -188,7 +188,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         literals: None,
         name: None,
         expression: expr.to_string(),
-        ty: format.name().unwrap_or("?").to_owned(),
+        ty: plain.evaluation.plan.type_name().to_owned(),
         evaluations: candidates.len(),
         untried,
         as_written: EvaluationText::of(&plain.evaluation, profile),
@@ -233,7 +233,7 @@ fn cut(Typed { format, bits }: Typed, seen: &ObservedValue) -> String {
     )
 }
 
-fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
+fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue, profile: &Profile) -> Option<String> {
     let bits = seen.bits(format)?;
     let (explanation, distance) = candidates.nearest(format, bits)?;
     let sentence = describe(&explanation.deviations);
@@ -244,8 +244,8 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
         let name = format.name().unwrap_or("the result's type");
         return Some(format!("no {name} prints so: the nearest is what an evaluation gives that {sentence}"));
     }
-    if is_far(format, distance) {
-        let value = shortest_decimal(format, explanation.result.bits);
+    if is_far(format, distance) || explanation.evaluation.plan.integer().is_some() {
+        let value = EvaluationText::of(&explanation.evaluation, profile).value;
         return Some(format!("the nearest gives {value}: it {sentence}"));
     }
     Some(format!("the nearest, {} away, {sentence}", count_ulps(distance)))
@@ -318,7 +318,8 @@ fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profil
     if ulps == 0 {
         return Some(format!("{they} are the same {name} value, to the digits given."));
     }
-    if !is_far(format, ulps) {
+    let is_integer = one.evaluation.plan.integer().is_some();
+    if !is_far(format, ulps) && !is_integer {
         return Some(format!("{they} lie {} apart in {name}.", count_ulps(ulps)));
     }
     let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
@@ -327,7 +328,8 @@ fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profil
     let apart = first_difference(&one_steps, &other_steps);
     let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
     let what = if product.is_some() { ": the rounding error of the product" } else { "" };
-    Some(format!("{they} differ by {} in {name}{what}.", shortest_decimal(format, difference)))
+    let name = if is_integer { String::new() } else { format!(" in {name}") };
+    Some(format!("{they} differ by {}{name}{what}.", shortest_decimal(format, difference)))
 }
 
 impl Place {

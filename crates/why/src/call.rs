@@ -7,9 +7,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use roundonce_arith::{FiniteNumber, Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
-use roundonce_deviate::Stages;
+use roundonce_deviate::{NarrowBy, Stages};
 use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, remainder, sign};
 
+use crate::integer::IntegerCast;
 use crate::search::place;
 
 /// A function of an expression.
@@ -47,6 +48,8 @@ pub enum Call {
     Round,
     /// A comparison: 1 if it holds, else 0.
     Compare(Relation),
+    /// A cast to an integer.
+    ToInteger(IntegerCast),
 }
 
 /// How two numbers compare; none holds of a NaN but that it is unequal.
@@ -176,6 +179,7 @@ impl Call {
             Call::Negate => "neg",
             Call::Round => "cvt",
             Call::Compare(relation) => relation.sign(),
+            Call::ToInteger(cast) => cast.to.name(),
             _ => NAMES.iter().find(|(_, call)| *call == self).map_or("?", |(name, _)| *name),
         }
     }
@@ -198,7 +202,13 @@ impl Call {
     /// Whether its results are whole numbers: the ones beside them are never given.
     pub(crate) const fn gives_whole(self) -> bool {
         match self {
-            Call::Floor | Call::Ceil | Call::Trunc | Call::Rint | Call::RoundAway | Call::Compare(_) => true,
+            Call::Floor
+            | Call::Ceil
+            | Call::Trunc
+            | Call::Rint
+            | Call::RoundAway
+            | Call::Compare(_)
+            | Call::ToInteger(_) => true,
             Call::Function(_)
             | Call::Min
             | Call::Max
@@ -260,6 +270,8 @@ impl Call {
             Call::Trunc => exact(whole(profile, format, Rounding::TowardZero, clean(a))),
             Call::Rint => exact(whole(profile, format, Rounding::NearestEven, clean(a))),
             Call::RoundAway => exact(whole_away(profile, format, clean(a))),
+            // Of what the operation's own type has: `carry_out` gives it what its operand's type has.
+            Call::ToInteger(cast) => exact(cast.of_whole(format, whole_by(profile, format, cast.by, clean(a))).0),
             Call::Fmod => exact(clean(remainder(profile, format, clean(a), clean(b)))),
         }
     }
@@ -317,6 +329,14 @@ fn whole(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> u6
         Unpacked::Nan { .. } => profile.nan_result(format, Some(bits)),
         Unpacked::Finite(x) if x.quantum < 0 => integral(x, rounding).round(format, rounding).bits,
         _ => bits,
+    }
+}
+
+/// A number rounded to a whole one.
+pub(crate) fn whole_by(profile: &Profile, format: Format, by: NarrowBy, bits: u64) -> u64 {
+    match by {
+        NarrowBy::Direction(rounding) => whole(profile, format, rounding, bits),
+        NarrowBy::TiesAway => whole_away(profile, format, bits),
     }
 }
 

@@ -9,10 +9,11 @@ use roundonce_deviate::{
     Stages, Typed, plausibility,
 };
 
-use roundonce_isa::convert;
+use roundonce_isa::{convert, shortest_decimal};
 
-use crate::call::Call;
+use crate::call::{Call, whole_by};
 use crate::expr::Expr;
+use crate::integer::{HELD_IN, IntegerCast, IntegerType};
 use crate::plan::{Choices, Plan, Ref};
 use crate::search::{at_place, place};
 use crate::x87::{self, X87Outcome, X87Value};
@@ -95,6 +96,12 @@ impl Evaluation {
         let rewritten = self.plan.rewritten.iter().cloned();
         let plan = fused.into_iter().map(Deviation::Contract).chain(split).chain(rewritten);
         plan.chain(modes).chain(order).chain(approximated).collect()
+    }
+
+    /// The digits of a result that is an integer and that the type of the results does not hold.
+    pub(crate) fn unheld_integer(&self, result: Typed) -> Option<String> {
+        let [_, digits] = self.plan.integer().filter(|_| !self.plan.negate_result)?.texts(result.bits)?;
+        (digits != shortest_decimal(result.format, result.bits) && digits.len() > 16).then_some(digits)
     }
 
     /// Whether a function is among its operations.
@@ -257,6 +264,11 @@ impl Evaluation {
 }
 
 impl Step {
+    /// The type of integers that its result has, if it is an integer.
+    pub(crate) fn integer(&self) -> Option<IntegerType> {
+        if let Some(Call::ToInteger(cast)) = self.call { Some(cast.to) } else { None }
+    }
+
     /// What was computed, before it was narrowed.
     pub(crate) fn computed(&self) -> Typed {
         Typed { format: self.operation.format, bits: self.result }
@@ -315,6 +327,7 @@ pub(crate) fn carry_out(
     match call {
         None => stages.run(operands),
         Some(Call::Round) => rounded(stages, operands[0]),
+        Some(Call::ToInteger(cast)) => as_integer(stages, cast, operands[0]),
         Some(call) => {
             let format = stages.operation.format;
             stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by))
@@ -335,6 +348,22 @@ fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
     let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
     let result = Typed { format: to, bits: result };
     Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false, stayed_finite }
+}
+
+/// A cast to an integer, of a number in its own type.
+fn as_integer(stages: &Stages, cast: IntegerCast, Typed { format, bits }: Typed) -> Carried {
+    let flushes = stages.flush_operands || stages.operation.flush;
+    let bits = if flushes { format.flush(bits) } else { bits };
+    let whole = whole_by(&stages.profile, format, cast.by, bits);
+    let operand = convert(format, HELD_IN, Rounding::NearestEven, bits).0;
+    Carried {
+        operands: [operand, 0, 0],
+        result: Typed { format: HELD_IN, bits: cast.of_whole(format, whole).0 },
+        inexact: whole != bits && !format.is_nan(bits),
+        narrowed: None,
+        flushed_result: false,
+        stayed_finite: false,
+    }
 }
 
 /// A result so many representable values away.

@@ -7,7 +7,9 @@ use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
 use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
 
+use crate::call::Call;
 use crate::evaluation::{Evaluation, Step};
+use crate::integer::IntegerType;
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{COLUMNS, Line, Role, wrap};
 
@@ -71,6 +73,9 @@ pub enum Delivered {
     Clamped,
     /// The result is another value than the correctly rounded one, as documents allow.
     Approximated,
+    /// The type of integers does not hold it, and the result is what a machine gives then.
+    #[serde(rename = "out-of-range")]
+    OutOfRange,
 }
 
 impl Delivered {
@@ -81,6 +86,9 @@ impl Delivered {
         }
         if step.approximated {
             return Some(Delivered::Approximated);
+        }
+        if let Some(Call::ToInteger(cast)) = step.call {
+            return cast.delivered(profile, step.bits[0], step.inexact);
         }
         let [_, mut result_flushed] = step.flushed;
         let [mut operand_flushed, mut clamped] = [false, step.stayed_finite];
@@ -106,6 +114,7 @@ impl Delivered {
             Delivered::Flushed => "flushed",
             Delivered::Clamped => "clamped",
             Delivered::Approximated => "approximated",
+            Delivered::OutOfRange => "out of range",
         }
     }
 }
@@ -132,10 +141,11 @@ pub(crate) fn printed(value: &str, digits: usize) -> String {
 pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Profile) -> String {
     let ([bits, value], precision) = match step.x87 {
         Some(number) => (extended_texts(number), 64),
-        None => (texts(step.computed()), step.operation.format.precision()),
+        None => (texts(step.computed(), step.integer()), step.operation.format.precision()),
     };
     let delivered = match Delivered::of(step, &value, step.inexact, profile) {
         None => String::new(),
+        Some(of_integer) if step.integer().is_some() => format!(" ({})", of_integer.word()),
         Some(Delivered::Exact) => format!(" (exactly {precision} bits)"),
         Some(Delivered::Rounded) => format!(" (rounded to {precision} bits)"),
         Some(other) => format!(" ({})", other.word()),
@@ -143,9 +153,10 @@ pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Prof
     format!("{} = {bits} {value}{delivered}", step_text(evaluation, step))
 }
 
-/// The bits and the decimal of a number.
-fn texts(Typed { format, bits }: Typed) -> [String; 2] {
-    [hex_bits(format.width(), bits), shortest_decimal(format, bits)]
+/// The bits and the decimal of a number, or of an integer of a type.
+fn texts(Typed { format, bits }: Typed, integer: Option<IntegerType>) -> [String; 2] {
+    let number = || [hex_bits(format.width(), bits), shortest_decimal(format, bits)];
+    integer.and_then(|to| to.texts(bits)).unwrap_or_else(number)
 }
 
 fn extended_texts(number: Extended) -> [String; 2] {
@@ -160,7 +171,7 @@ impl EvaluationText {
         let step = |(index, step): (usize, &Step)| {
             let [bits, value] = match (step.narrowed, step.x87) {
                 (None, Some(number)) => extended_texts(number),
-                (narrowed, _) => texts(narrowed.unwrap_or(step.computed())),
+                (narrowed, _) => texts(narrowed.unwrap_or(step.computed()), step.integer()),
             };
             let [operands_flushed, result_flushed] = step.flushed;
             let mut operation = step_text(evaluation, step);
@@ -190,7 +201,7 @@ impl EvaluationText {
                 inexact,
             }
         };
-        let [bits, value] = texts(result);
+        let [bits, value] = texts(result, evaluation.plan.integer());
         let negated = is_negated.then(|| StepText {
             name: result_name(evaluation, last),
             operation: match steps.is_empty() {

@@ -338,6 +338,7 @@ impl Typing<'_> {
                 (!literal.is_weak).then_some(literal.value.format)
             }
             Expr::Round(Some(format), _) => Some(*format),
+            Expr::Call(Call::ToInteger(_), _) => None,
             _ => {
                 let of_parts = expr.parts().into_iter().fold(None, |known, part| meet(known, self.strong(part)));
                 of_parts.or(self.of_literals.filter(|_| is_of_literals(expr)))
@@ -356,7 +357,7 @@ impl Typing<'_> {
             }
             Expr::Round(Some(format), inner) => match self.typed(*inner, format) {
                 // A cast to the type that it has already.
-                inner if inner.format() == format => inner,
+                inner if inner.float_type() == Some(format) => inner,
                 inner => Expr::Round(Some(format), Box::new(inner)),
             },
             _ if self.keeps_numbers && own.width() == 16 && self.is_by_a_number(&expr) => {

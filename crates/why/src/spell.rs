@@ -10,6 +10,7 @@ mod spirv;
 
 use crate::call::Call;
 use crate::evaluation::{Evaluation, Step};
+use crate::integer::{IntegerCast, OutOfRange};
 use crate::plan::{PlanOp, Ref};
 
 /// What to write to get an evaluation's bits. Each is empty where the language has no such operation.
@@ -91,6 +92,15 @@ impl Speller<'_> {
         let is_wide = op.call() == Some(Call::Round) && op.format == Format::F64;
         let (_, from) = *self.operand_formats(index).first().filter(|_| is_wide && !self.narrows(index))?;
         matches!(from, Format::F16 | Format::F32).then_some(from)
+    }
+    /// The cast to an integer that gives the result, and the type that it takes, where PTX and CUDA have it.
+    fn to_integer(&self, index: usize) -> Option<(IntegerCast, Format)> {
+        let plan = &self.evaluation.plan;
+        let Some(Call::ToInteger(cast)) = plan.ops[index].call() else { return None };
+        let is_result = index + 1 == plan.ops.len() && !plan.negate_result;
+        let is_gpu = cast.out_of_range == OutOfRange::Clamped && cast.by != NarrowBy::TiesAway;
+        let (_, from) = *self.operand_formats(index).first()?;
+        (is_result && is_gpu).then_some((cast, from))
     }
     fn widens(&self, index: usize) -> bool {
         self.widened(index).is_some()
@@ -228,6 +238,13 @@ pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &S
 
 /// A call's name: PTX's for what PTX rounds, `exp.f32` for the others.
 fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
+    if let Call::ToInteger(cast) = call {
+        let ptx = format!("cvt.{}.{}", cast.direction(), cast.to.ptx());
+        return match cast.out_of_range {
+            OutOfRange::Clamped => ptx,
+            OutOfRange::X86 | OutOfRange::Kept => cast.to_string(),
+        };
+    }
     let flush = if operation.flush && operation.format == Format::F32 { ".ftz" } else { "" };
     let rounding = match call {
         Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot) | Call::Round => {
@@ -268,7 +285,8 @@ impl Speller<'_> {
         };
         let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
         let is_missing = |(index, op): (usize, &PlanOp)| {
-            op.call().is_some_and(|call| !has_instruction(call, op.format)) && !self.widens(index)
+            let is_other = op.call().is_some_and(|call| !has_instruction(call, op.format)) && !self.widens(index);
+            is_other && self.to_integer(index).is_none()
         };
         if self.has(&Deviation::ZeroDominance)
             || (0..evaluation.plan.ops.len()).any(is_unknown)
@@ -298,6 +316,13 @@ impl Speller<'_> {
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
+            if let Some((cast, from)) = self.to_integer(index) {
+                let flush = if operation.flush && from == Format::F32 { ".ftz" } else { "" };
+                let (to, result) = (cast.to.ptx(), result_name(evaluation, index));
+                let (direction, from) = (cast.direction(), type_name(from));
+                lines.push(format!("cvt.{direction}{flush}.{to}.{from} {result}, {};", operand_text(op.operands[0])));
+                continue;
+            }
             if let Some(from) = self.widened(index) {
                 let flush = if operation.flush && from == Format::F32 { ".ftz" } else { "" };
                 let (ty, from, result) = (type_name(op.format), type_name(from), result_name(evaluation, index));
@@ -373,13 +398,23 @@ impl Speller<'_> {
             return String::new();
         }
         // nvcc's option is about f32 alone.
-        if self.model.flushes() && evaluation.plan.ops.iter().any(|op| op.format != Format::F32) {
+        let is_other = |(index, op): (usize, &PlanOp)| op.format != Format::F32 && self.to_integer(index).is_none();
+        if self.model.flushes() && evaluation.plan.ops.iter().enumerate().any(is_other) {
             return String::new();
         }
         let flag = if self.model.flushes() || self.model.flushes_wide() { "   // nvcc -ftz=true" } else { "" };
         let mut texts: Vec<String> = Vec::new();
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
+            if let Some((cast, from)) = self.to_integer(index) {
+                let operand = match op.operands[0] {
+                    Ref::Leaf(leaf) => cuda_leaf(evaluation, leaf),
+                    Ref::Op(earlier) => texts[earlier].clone(),
+                };
+                let Some(name) = cuda_to_integer(cast, from) else { return String::new() };
+                texts.push(format!("{name}({operand})"));
+                continue;
+            }
             let cast = |format: Format, text: String| {
                 if format == operation.format { text } else { format!("({}){text}", c_type(operation.format)) }
             };
@@ -521,8 +556,32 @@ fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
         Call::RoundAway => exact("round"),
         Call::Fmod => exact("fmod"),
         Call::Negate => Some("-".to_owned()),
-        Call::Function(_) | Call::MinNan | Call::MaxNan | Call::Round | Call::Compare(_) => None,
+        Call::Function(_)
+        | Call::MinNan
+        | Call::MaxNan
+        | Call::Round
+        | Call::Compare(_)
+        | Call::ToInteger(_) => None,
     }
+}
+
+/// CUDA's conversion to an integer, where there is one.
+fn cuda_to_integer(cast: IntegerCast, from: Format) -> Option<String> {
+    let to = match (cast.to.bits, cast.to.is_signed) {
+        (32, true) => "int",
+        (32, false) => "uint",
+        (64, true) => "ll",
+        (64, false) => "ull",
+        _ => return None,
+    };
+    let from = match from {
+        Format::F32 => "float",
+        Format::F64 => "double",
+        Format::F16 => "half",
+        _ => "bfloat16",
+    };
+    let NarrowBy::Direction(rounding) = cast.by else { return None };
+    Some(format!("__{from}2{to}_{}", cuda_rounding(rounding)))
 }
 
 const fn cuda_rounding(rounding: Rounding) -> &'static str {
