@@ -7,6 +7,7 @@
 mod elementary;
 mod exact;
 mod quotient;
+mod range;
 mod roots;
 mod turns;
 mod wider;

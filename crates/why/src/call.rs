@@ -222,6 +222,16 @@ impl Call {
         }
     }
 
+    /// Whether it keeps subnormals of a format where others are flushed: what sets signs alone. PTX has `abs.ftz` of f32 and
+    /// f16, but no `copysign.ftz`; processors set f64's signs bit by bit.
+    pub(crate) fn keeps_subnormals(self, format: Format) -> bool {
+        match self {
+            Call::CopySign | Call::Negate => true,
+            Call::Abs => format == Format::F64,
+            _ => false,
+        }
+    }
+
     /// Whether hardware or a library computes it otherwise than by rounding the exact value once.
     pub(crate) const fn function(self) -> Option<Function> {
         match self {
@@ -261,7 +271,7 @@ impl Call {
                 exact(min_max(profile, op, [a, b]))
             }
             Call::Abs => exact(sign(format, false, flush, a)),
-            Call::CopySign => exact(copy_sign(format, b, clean(a))),
+            Call::CopySign => exact(copy_sign(format, b, a)),
             Call::Negate => exact(sign(format, true, false, a)),
             Call::Round => exact(clean(a)),
             Call::Compare(relation) => exact(if relation.holds(format, clean(a), clean(b)) { format.one() } else { 0 }),

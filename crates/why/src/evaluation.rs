@@ -137,8 +137,15 @@ impl Evaluation {
         };
         // Functions have next to no ties.
         let is_tie = |mode: &Deviation| matches!(mode, Deviation::TiesAway(_)) && op.call().is_some();
+        let keeps_subnormals = op.call().is_some_and(|call| call.keeps_subnormals(op.format));
+        let is_flush = |mode: &Deviation| {
+            matches!(mode, Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_))
+        };
         let is_done = |mode: &&Deviation| {
-            (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode)) && !is_tie(mode)
+            (is_last || **mode != Deviation::Saturate)
+                && !(is_cast && is_wide(mode))
+                && !is_tie(mode)
+                && !(keeps_subnormals && is_flush(mode))
         };
         let model = EvalModel::of(op.operation(), profile);
         let mut stages = model.with_all(self.modes.iter().filter(is_done)).stages(is_last);
