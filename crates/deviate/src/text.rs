@@ -242,7 +242,9 @@ impl Deviation {
             Deviation::FlushResults(Tininess::AfterRounding) => {
                 "flushes results that are subnormal when rounded with an unbounded exponent"
             }
-            Deviation::FlushResults(Tininess::BeforeRounding) => "flushes subnormal results before rounding",
+            Deviation::FlushResults(Tininess::BeforeRounding) => {
+                "flushes subnormal results before rounding, as Arm's processors do"
+            }
             Deviation::FlushOperands => "flushes subnormal operands to zero, but not results",
             Deviation::KeepOperands => "keeps subnormal operands",
             Deviation::KeepResults => "keeps subnormal results",

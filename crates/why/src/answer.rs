@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::accurate::MERELY_ACCURATE;
 use crate::advice::{Advice, advice};
+use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Step, first_difference, is_same_fused};
 use crate::evaluation_text::{EvaluationText, describe, printed, step_sentence};
@@ -182,7 +183,11 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
         place,
-        advice: advice(causes.iter().flat_map(|cause| &cause.deviations), Some(format), options.toolchain.as_slice()),
+        advice: advice(
+            causes.iter().flat_map(|cause| &cause.deviations),
+            Some(flushed_cast(&causes, profile).unwrap_or(format)),
+            options.toolchain.as_slice(),
+        ),
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,
@@ -195,6 +200,13 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         seen: seen_answers.collect(),
         cause,
     }
+}
+
+/// The type of a cast whose result an evaluation flushes: options about subnormals of the whole's type are not about it.
+fn flushed_cast(causes: &[&Explanation], profile: &Profile) -> Option<Format> {
+    let steps = |cause: &&Explanation| cause.evaluation.trace(profile).1.into_iter();
+    let is_flushed = |step: &Step| step.call == Some(Call::Round) && step.flushed_within[1];
+    causes.iter().flat_map(steps).find(is_flushed).map(|step| step.operation.format)
 }
 
 /// What gives each value. Two that were seen to differ are not taken for one: of a decimal that names another number than
@@ -344,7 +356,7 @@ impl Place {
         let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
         let (a, b) = first_difference(&one_steps, &other_steps)?;
         let steps = [(one, a), (other, b)];
-        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step, profile));
+        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step));
         let sentence = if explained.len() == 1 {
             format!("It first differs from what is written where it computes {one} in place of {other}.")
         } else {

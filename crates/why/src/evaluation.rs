@@ -56,6 +56,10 @@ pub struct Step {
     pub flushed: [bool; 2],
     /// Whether the result was kept from an infinity.
     pub stayed_finite: bool,
+    /// Whether an operand was flushed, or the result, but for what `flushed` says and the pipeline's own events.
+    pub flushed_within: [bool; 2],
+    /// What the operation does where documents leave it open.
+    pub profile: Profile,
     /// What its factors are rounded to before.
     pub factors: Option<FactorRounding>,
     /// The result in the x87's format, where it is computed there. The fields above then have it in the operation's type.
@@ -241,6 +245,8 @@ impl Evaluation {
                         narrow_by: None,
                         flushed: [false; 2],
                         stayed_finite: false,
+                        flushed_within: [false; 2],
+                        profile: *profile,
                         factors: None,
                         x87: Some(outcome.result.number),
                     });
@@ -262,6 +268,8 @@ impl Evaluation {
                 narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],
                 stayed_finite: carried.stayed_finite,
+                flushed_within: carried.flushed_within,
+                profile: stages.profile,
                 factors: stages.factors,
                 x87: None,
             });
@@ -337,9 +345,23 @@ pub(crate) fn carry_out(
         Some(Call::ToInteger(cast)) => as_integer(stages, cast, operands[0]),
         Some(call) => {
             let format = stages.operation.format;
-            stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by))
+            let carried =
+                stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by));
+            let given = &carried.operands[..operands.len()];
+            let flushes = wants_flags && stages.operation.flush;
+            let within = if flushes { flushed_within(stages, call, given, carried.result.bits) } else { [false; 2] };
+            Carried { flushed_within: [0, 1].map(|at| carried.flushed_within[at] || within[at]), ..carried }
         }
     }
+}
+
+/// Whether a call that flushes has flushed an operand, and its result.
+fn flushed_within(stages: &Stages, call: Call, operands: &[u64], result: u64) -> [bool; 2] {
+    let format = stages.operation.format;
+    let kept = Stages { operation: Operation { flush: false, ..stages.operation }, ..*stages };
+    let clean: Vec<u64> = operands.iter().map(|&bits| format.flush(bits)).collect();
+    let is_result = format.is_zero(result) && !format.is_zero(call.compute(&kept, &clean, false).bits);
+    [operands.iter().any(|&bits| format.is_subnormal(bits)), is_result]
 }
 
 /// A cast.
@@ -347,20 +369,30 @@ fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
     let to = stages.operation.format;
     let flushes = stages.flush_operands || stages.operation.flush;
     let clean = |format: Format, bits: u64| if flushes { format.flush(bits) } else { bits };
-    let bits = clean(format, bits);
+    let (given, bits) = (bits, clean(format, bits));
     let by = stages.narrow.map_or(NarrowBy::Direction(stages.operation.rounding), |(_, by)| by);
-    let result = clean(to, by.convert(format, to, bits));
+    let kept = by.convert(format, to, bits);
+    let result = clean(to, kept);
+    let flushed_within = [bits != given, result != kept];
     let stayed_finite = stages.keeps_finite(to, result);
     let result = result - u64::from(stayed_finite);
     let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
     let result = Typed { format: to, bits: result };
-    Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false, stayed_finite }
+    Carried {
+        operands: [bits, 0, 0],
+        result,
+        inexact,
+        narrowed: None,
+        flushed_result: false,
+        stayed_finite,
+        flushed_within,
+    }
 }
 
 /// A cast to an integer, of a number in its own type.
 fn as_integer(stages: &Stages, cast: IntegerCast, Typed { format, bits }: Typed) -> Carried {
     let flushes = stages.flush_operands || stages.operation.flush;
-    let bits = if flushes { format.flush(bits) } else { bits };
+    let (given, bits) = (bits, if flushes { format.flush(bits) } else { bits });
     let whole = whole_by(&stages.profile, format, cast.by, bits);
     let operand = convert(format, HELD_IN, Rounding::NearestEven, bits).0;
     Carried {
@@ -370,6 +402,7 @@ fn as_integer(stages: &Stages, cast: IntegerCast, Typed { format, bits }: Typed)
         narrowed: None,
         flushed_result: false,
         stayed_finite: false,
+        flushed_within: [bits != given, false],
     }
 }
 

@@ -80,20 +80,21 @@ pub enum Delivered {
 
 impl Delivered {
     /// Of a step whose result reads so; `inexact` if it was rounded, in its own type or in the one that it was narrowed to.
-    fn of(step: &Step, value: &str, inexact: bool, profile: &Profile) -> Option<Delivered> {
+    fn of(step: &Step, value: &str, inexact: bool) -> Option<Delivered> {
         if value.ends_with("nan") {
             return None;
         }
         if step.approximated {
             return Some(Delivered::Approximated);
         }
-        if let Some(Call::ToInteger(cast)) = step.call {
-            return cast.delivered(profile, step.bits[0], step.inexact);
+        if let (Some(Call::ToInteger(cast)), [false, _]) = (step.call, step.flushed_within) {
+            return cast.delivered(&step.profile, step.bits[0], step.inexact);
         }
-        let [_, mut result_flushed] = step.flushed;
-        let [mut operand_flushed, mut clamped] = [false, step.stayed_finite];
+        let [mut operand_flushed, mut result_flushed] = step.flushed_within;
+        result_flushed |= step.flushed[1];
+        let mut clamped = step.stayed_finite;
         if step.call.is_none() && step.x87.is_none() {
-            step.operation.evaluate_traced(profile, &step.bits, &mut |event| match event {
+            step.operation.evaluate_traced(&step.profile, &step.bits, &mut |event| match event {
                 Event::Clamped(_) => clamped = true,
                 Event::FlushedResult => result_flushed = true,
                 Event::FlushedOperand(_) => operand_flushed = true,
@@ -138,12 +139,12 @@ pub(crate) fn printed(value: &str, digits: usize) -> String {
 }
 
 /// An operation and its result, within a sentence.
-pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Profile) -> String {
+pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
     let ([bits, value], precision) = match step.x87 {
         Some(number) => (extended_texts(number), 64),
         None => (texts(step.computed(), step.integer()), step.operation.format.precision()),
     };
-    let delivered = match Delivered::of(step, &value, step.inexact, profile) {
+    let delivered = match Delivered::of(step, &value, step.inexact) {
         None => String::new(),
         Some(of_integer) if step.integer().is_some() => format!(" ({})", of_integer.word()),
         Some(Delivered::Exact) => format!(" (exactly {precision} bits)"),
@@ -195,7 +196,7 @@ impl EvaluationText {
             StepText {
                 name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
                 operation,
-                delivered: Delivered::of(step, &value, inexact, profile),
+                delivered: Delivered::of(step, &value, inexact),
                 bits,
                 value,
                 inexact,

@@ -200,14 +200,19 @@ pub(crate) fn step_text(evaluation: &Evaluation, step: &Step) -> String {
     }
 }
 
-fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, narrow_by, .. }: &Step) -> String {
+fn step_in_own_type(evaluation: &Evaluation, step: &Step) -> String {
+    let Step { operation, call, operands, narrow_by, .. } = step;
+    // Nothing else than the instructions that PTX has is called `.ftz`.
+    let is_named = has_ftz(evaluation, step);
+    let mode = if operation.flush && !is_named { ", flushing" } else { "" };
+    let operation = &Operation { flush: operation.flush && is_named, ..*operation };
     if let Some(call) = call {
         let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
         if let Call::Compare(relation) = call {
             return names.join(&format!(" {} ", relation.sign()));
         }
         let by = narrow_by.filter(|_| *call == Call::Round).unwrap_or(NarrowBy::Direction(operation.rounding));
-        return format!("{}({})", call_name(*call, operation, by), names.join(", "));
+        return format!("{}({}){mode}", call_name(*call, operation, by), names.join(", "));
     }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
     let last = operands.len() - 1;
@@ -220,9 +225,25 @@ fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, n
             format!("{}{}", if negated { "-" } else { "" }, operand_name(evaluation, operand))
         })
         .collect();
-    // No instruction flushes f64: processors do, by a mode.
-    let mode = if operation.flush && operation.format == Format::F64 { ", flushing" } else { "" };
     format!("{}({}){mode}", ptx_name(operation), names.join(", "))
+}
+
+/// Whether what a step flushes is what `.ftz` of an instruction flushes: none flushes f64, which processors do by a mode; a
+/// conversion flushes f32 alone; and NVIDIA's arithmetic flushes results after rounding.
+fn has_ftz(evaluation: &Evaluation, step: &Step) -> bool {
+    let Step { operation, call, operands, profile, .. } = step;
+    match call {
+        None => {
+            operation.format != Format::F64
+                && profile.tininess_of(operation.op) == Profile::NVIDIA.tininess_of(operation.op)
+        }
+        Some(Call::Round) => {
+            let formats = [operation.format, evaluation.plan.format_of(operands[0])];
+            formats.contains(&Format::F32) && formats.iter().all(|format| format.width() >= 32)
+        }
+        Some(Call::ToInteger(_)) => evaluation.plan.format_of(operands[0]) == Format::F32,
+        Some(_) => operation.format == Format::F32,
+    }
 }
 
 /// A call as an expression has it: `exp(x)`, `a / t0`.
@@ -239,7 +260,8 @@ pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &S
 /// A call's name: PTX's for what PTX rounds, `exp.f32` for the others.
 fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
     if let Call::ToInteger(cast) = call {
-        let ptx = format!("cvt.{}.{}", cast.direction(), cast.to.ptx());
+        let flush = if operation.flush { ".ftz" } else { "" };
+        let ptx = format!("cvt.{}{flush}.{}", cast.direction(), cast.to.ptx());
         return match cast.out_of_range {
             OutOfRange::Clamped => ptx,
             OutOfRange::X86 | OutOfRange::Kept => cast.to_string(),
