@@ -122,6 +122,8 @@ pub enum Deviation {
     X86Integers,
     /// A cast to an integer has no limit, as Python's `int`.
     UnlimitedIntegers,
+    /// A number beside a value of 16 bits is rounded to its type before the sum.
+    NumberFirst,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -332,6 +334,7 @@ impl Deviation {
             Deviation::StayFinite(_) => 58,
             Deviation::X86Integers => 59,
             Deviation::UnlimitedIntegers => 60,
+            Deviation::NumberFirst => 61,
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
             Deviation::QuotientByRoot => 55,

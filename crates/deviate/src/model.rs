@@ -215,6 +215,7 @@ impl EvalModel {
             | Deviation::HalfAway
             | Deviation::X86Integers
             | Deviation::UnlimitedIntegers
+            | Deviation::NumberFirst
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)

@@ -75,6 +75,7 @@ impl Deviation {
             | Deviation::HalfAway
             | Deviation::X86Integers
             | Deviation::UnlimitedIntegers
+            | Deviation::NumberFirst
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             // Both are another build's.
             Deviation::Split(_)

@@ -120,6 +120,7 @@ impl Deviation {
             Deviation::HalfAway => "half-away",
             Deviation::X86Integers => "x86-integers",
             Deviation::UnlimitedIntegers => "unlimited-integers",
+            Deviation::NumberFirst => "number-rounded-first",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
             Deviation::NarrowFactors(_) => "narrow-factors",
@@ -218,6 +219,7 @@ impl Deviation {
                 "casts what the integer type does not hold as x86 does (cvttss2si: the least integer of 32 or 64 bits)"
             }
             Deviation::UnlimitedIntegers => "casts to an integer without a limit (Python's int)",
+            Deviation::NumberFirst => "rounds the number to the type beside it before the sum (torch on a CPU)",
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
@@ -291,6 +293,7 @@ impl Deviation {
             Deviation::HalfAway => "rounding halves away from zero",
             Deviation::X86Integers => "x86's integers of what is out of range",
             Deviation::UnlimitedIntegers => "integers without a limit",
+            Deviation::NumberFirst => "rounding the number before the sum",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

@@ -153,7 +153,11 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             chance: found.nearby.chance(),
             nearby: found.nearby,
             merely_accurate: found.is_merely_accurate,
-            stored_as: seen.stored_as(format).filter(|_| plain.evaluation.plan.integer().is_none()),
+            stored_as: seen.stored_as(format).filter(|stored| {
+                // What has that type itself is converted to none.
+                let is_it = |first: &&&Explanation| first.result.format.name() == Some(*stored);
+                plain.evaluation.plan.integer().is_none() && found.explanations.first().filter(is_it).is_none()
+            }),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -205,7 +209,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
 /// The type of a cast whose result an evaluation flushes: options about subnormals of the whole's type are not about it.
 fn flushed_cast(causes: &[&Explanation], profile: &Profile) -> Option<Format> {
     let steps = |cause: &&Explanation| cause.evaluation.trace(profile).1.into_iter();
-    let is_flushed = |step: &Step| step.call == Some(Call::Round) && step.flushed_within[1];
+    let is_flushed = |step: &Step| step.call.is_some_and(Call::is_cast) && step.flushed_within[1];
     causes.iter().flat_map(steps).find(is_flushed).map(|step| step.operation.format)
 }
 
@@ -436,7 +440,9 @@ impl Answer {
                 lines.push(Line::of(Role::Plain, format!("    {FUSED_OR_NOT}")));
             }
             if let Some(stored) = seen.stored_as.filter(|_| count > 0) {
-                let text = format!("the {} result is rounded to {stored}, as what was seen", self.ty);
+                let is_held = Format::F32.name() == Some(stored) && self.ty != "f64" || stored == "f64";
+                let how = if is_held { "converted" } else { "rounded" };
+                let text = format!("the {} result is {how} to {stored}, as what was seen", self.ty);
                 lines.extend(wrap(Role::Plain, &text, 4, COLUMNS));
             }
             if let Some(nearest) = &seen.nearest {

@@ -46,6 +46,8 @@ pub enum Call {
     Negate,
     /// Rounded to the operation's type.
     Round,
+    /// Rounded to a type in a direction of its own.
+    RoundTo(Format, Rounding),
     /// A comparison: 1 if it holds, else 0.
     Compare(Relation),
     /// A cast to an integer.
@@ -177,7 +179,7 @@ impl Call {
         match self {
             Call::Function(Function::Divide) => "div",
             Call::Negate => "neg",
-            Call::Round => "cvt",
+            Call::Round | Call::RoundTo(..) => "cvt",
             Call::Compare(relation) => relation.sign(),
             Call::ToInteger(cast) => cast.to.name(),
             _ => NAMES.iter().find(|(_, call)| *call == self).map_or("?", |(name, _)| *name),
@@ -199,6 +201,11 @@ impl Call {
         }
     }
 
+    /// Whether it rounds to another type.
+    pub(crate) const fn is_cast(self) -> bool {
+        matches!(self, Call::Round | Call::RoundTo(..))
+    }
+
     /// Whether its results are whole numbers: the ones beside them are never given.
     pub(crate) const fn gives_whole(self) -> bool {
         match self {
@@ -218,7 +225,8 @@ impl Call {
             | Call::CopySign
             | Call::Fmod
             | Call::Negate
-            | Call::Round => false,
+            | Call::Round
+            | Call::RoundTo(..) => false,
         }
     }
 
@@ -273,7 +281,7 @@ impl Call {
             Call::Abs => exact(sign(format, false, flush, a)),
             Call::CopySign => exact(copy_sign(format, b, a)),
             Call::Negate => exact(sign(format, true, false, a)),
-            Call::Round => exact(clean(a)),
+            Call::Round | Call::RoundTo(..) => exact(clean(a)),
             Call::Compare(relation) => exact(if relation.holds(format, clean(a), clean(b)) { format.one() } else { 0 }),
             Call::Floor => exact(whole(profile, format, Rounding::Down, clean(a))),
             Call::Ceil => exact(whole(profile, format, Rounding::Up, clean(a))),

@@ -129,7 +129,7 @@ impl Evaluation {
         let is_last = index + 1 == self.plan.ops.len();
         // The result alone is clamped; a cast is to its type even where all else is computed in a wider one.
         let op = &self.plan.ops[index];
-        let is_cast = op.call() == Some(Call::Round);
+        let is_cast = op.call().is_some_and(Call::is_cast);
         let is_wide = |mode: &Deviation| {
             matches!(
                 mode,
@@ -153,7 +153,10 @@ impl Evaluation {
         };
         let model = EvalModel::of(op.operation(), profile);
         let mut stages = model.with_all(self.modes.iter().filter(is_done)).stages(is_last);
-        if is_cast {
+        if let Some(Call::RoundTo(_, by)) = op.call() {
+            stages.operation.rounding = by;
+            stages.narrow = None;
+        } else if is_cast {
             // How the cast itself rounds.
             let by = model.with_all(&self.modes).narrowing();
             stages.narrow = (by != NarrowBy::Direction(stages.operation.rounding)).then_some((op.format, by));
@@ -341,7 +344,7 @@ pub(crate) fn carry_out(
     let wants_flags = wants_flags || !stages.needs_no_flags();
     match call {
         None => stages.run(operands),
-        Some(Call::Round) => rounded(stages, operands[0]),
+        Some(Call::Round | Call::RoundTo(..)) => rounded(stages, operands[0]),
         Some(Call::ToInteger(cast)) => as_integer(stages, cast, operands[0]),
         Some(call) => {
             let format = stages.operation.format;

@@ -158,6 +158,7 @@ impl Expr {
             Expr::Value(value, _) => Some(value.format),
             Expr::Round(Some(format), _) => Some(*format),
             Expr::Call(Call::ToInteger(_), _) => None,
+            Expr::Call(Call::RoundTo(format, _), _) => Some(*format),
             _ => self.parts().into_iter().filter_map(Expr::float_type).reduce(common),
         }
     }
@@ -221,10 +222,15 @@ impl std::fmt::Display for Expr {
             Expr::Call(call, operands) => {
                 let operands: Vec<String> = operands.iter().map(Expr::to_string).collect();
                 match call {
+                    Call::RoundTo(format, by) => {
+                        write!(f, "{}_{}({})", format.name().unwrap_or("?"), by.name(), operands.join(", "))
+                    }
                     Call::ToInteger(cast) => write!(f, "{cast}({})", operands.join(", ")),
                     _ => write!(f, "{}({})", call.name(), operands.join(", ")),
                 }
             }
+            // A value is rounded already.
+            Expr::Round(None, inner) if matches!(**inner, Expr::Value(..)) => write!(f, "{inner}"),
             Expr::Round(None, inner) => write!(f, "rounded({inner})"),
             Expr::Round(Some(format), inner) => write!(f, "{}({inner})", format.name().unwrap_or("?")),
         }

@@ -16,7 +16,7 @@ use crate::integer::{IntegerCast, OutOfRange};
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 13] = [
+const RULES: [(Deviation, Rule); 14] = [
     (Deviation::CastThroughF32, cast_through_f32),
     (Deviation::MultipliedOut, multiplied_out),
     (Deviation::ExpM1, expm1),
@@ -30,6 +30,7 @@ const RULES: [(Deviation, Rule); 13] = [
     (Deviation::HalfAway, half_away),
     (Deviation::X86Integers, on_x86),
     (Deviation::UnlimitedIntegers, unlimited),
+    (Deviation::NumberFirst, number_first),
 ];
 
 fn call(function: Function, operands: Vec<Expr>) -> Expr {
@@ -143,6 +144,26 @@ fn unlimited(expr: &Expr) -> Option<Expr> {
         let is_other = cast.may_be_unlimited && cast.out_of_range == OutOfRange::Clamped;
         is_other.then_some(IntegerCast { out_of_range: OutOfRange::Kept, ..cast })
     })
+}
+
+/// A sum of a value of 16 bits and a number in f32, as torch's kernels for GPUs have it, with the number rounded first.
+fn number_first(expr: &Expr) -> Option<Expr> {
+    let Expr::Round(Some(to), sum) = expr else { return None };
+    let own = |term: &Expr| match term {
+        Expr::Round(Some(Format::F32), value) if value.float_type() == Some(*to) => Some((**value).clone()),
+        Expr::Round(None, number) => Some(Expr::Round(Some(*to), number.clone())),
+        _ => None,
+    };
+    let is_number = |term: &Expr| matches!(term, Expr::Round(None, _));
+    let both = |a: &Expr, b: &Expr| {
+        let has_one = to.width() == 16 && is_number(a) != is_number(b);
+        Some((Box::new(own(a).filter(|_| has_one)?), Box::new(own(b)?)))
+    };
+    match &**sum {
+        Expr::Add(a, b) => both(a, b).map(|(a, b)| Expr::Add(a, b)),
+        Expr::Sub(a, b) => both(a, b).map(|(a, b)| Expr::Sub(a, b)),
+        _ => None,
+    }
 }
 
 /// `exp(x) - 1` as `expm1(x)`.

@@ -196,7 +196,13 @@ impl CandidateSet {
             let is_more = is_subset(&simpler.deviations, &other.deviations);
             one == another || is_more && !is_same_fused(&simpler.deviations, &other.deviations)
         });
-        found.into_iter().map(|(_, it, _)| it).collect()
+        let mut found: Vec<&Explanation> = found.into_iter().map(|(_, it, _)| it).collect();
+        // What gives any NaN says less than what gives this one.
+        let is_any_nan = |it: &&Explanation| it.deviations.contains(&Deviation::OtherNan);
+        if !found.iter().all(is_any_nan) {
+            found.retain(|it| !is_any_nan(it));
+        }
+        found
     }
 
     /// What gives an observed value.

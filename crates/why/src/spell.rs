@@ -211,7 +211,7 @@ fn step_in_own_type(evaluation: &Evaluation, step: &Step) -> String {
         if let Call::Compare(relation) = call {
             return names.join(&format!(" {} ", relation.sign()));
         }
-        let by = narrow_by.filter(|_| *call == Call::Round).unwrap_or(NarrowBy::Direction(operation.rounding));
+        let by = narrow_by.filter(|_| call.is_cast()).unwrap_or(NarrowBy::Direction(operation.rounding));
         return format!("{}({}){mode}", call_name(*call, operation, by), names.join(", "));
     }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
@@ -237,7 +237,7 @@ fn has_ftz(evaluation: &Evaluation, step: &Step) -> bool {
             operation.format != Format::F64
                 && profile.tininess_of(operation.op) == Profile::NVIDIA.tininess_of(operation.op)
         }
-        Some(Call::Round) => {
+        Some(Call::Round | Call::RoundTo(..)) => {
             let formats = [operation.format, evaluation.plan.format_of(operands[0])];
             formats.contains(&Format::F32) && formats.iter().all(|format| format.width() >= 32)
         }
@@ -269,7 +269,9 @@ fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
     }
     let flush = if operation.flush && operation.format == Format::F32 { ".ftz" } else { "" };
     let rounding = match call {
-        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot) | Call::Round => {
+        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot)
+        | Call::Round
+        | Call::RoundTo(..) => {
             format!(".{}", by.name())
         }
         _ => String::new(),
@@ -582,6 +584,7 @@ fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
         | Call::MinNan
         | Call::MaxNan
         | Call::Round
+        | Call::RoundTo(..)
         | Call::Compare(_)
         | Call::ToInteger(_) => None,
     }

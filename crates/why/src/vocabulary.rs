@@ -120,6 +120,17 @@ static CONVERSIONS: [(&str, Format); 9] = [
     ("__double2bfloat16", Format::BF16),
 ];
 
+/// CUDA's conversions in a direction that no mode changes.
+fn directed(types: &str, by: &str) -> Option<Call> {
+    let to = match types {
+        "__float2half" => Format::F16,
+        "__float2bfloat16" => Format::BF16,
+        "__double2float" => Format::F32,
+        _ => return None,
+    };
+    direction(by).map(|by| Call::RoundTo(to, by))
+}
+
 pub(crate) fn is_keyword(name: &str) -> bool {
     matches!(name, "const" | "let" | "var" | "auto" | "local" | "return" | "volatile" | "constexpr" | "static")
 }
@@ -233,6 +244,9 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
     let last = name.rsplit(['.', ':']).next().unwrap_or(name);
     if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
         return Some(Meaning::Cast(*format));
+    }
+    if let Some(call) = last.rsplit_once('_').and_then(|(types, by)| directed(types, by)) {
+        return Some(Meaning::Call(call));
     }
     if let Some(format) = type_of(name) {
         return Some(Meaning::Cast(format));
