@@ -1,6 +1,6 @@
 //! The words for a deviation, in every place where one is named.
 
-use roundonce_arith::{NanRule, Rounding, Tininess};
+use roundonce_arith::{Format, NanRule, Rounding, Tininess};
 
 use crate::deviation::{Approximation, Deviation, Fmas, Narrowing, Products, format_name};
 
@@ -229,6 +229,7 @@ impl Deviation {
                 "fuses also products and sums that are written to stay apart (.rn), as a build that contracts would"
             }
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
+            Deviation::Flush(Some(Format::F16)) => "flushes subnormals of f16 to zero",
             Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
             Deviation::Keep(_) => "keeps subnormals",
             Deviation::ZeroDominance => "lets a zero factor make the product +0 (.FMZ)",

@@ -311,11 +311,7 @@ fn is_whole_root(x: f64, y: f64) -> bool {
     let (root, [a, b]) = (x.hypot(y), [x * x, y * y]);
     let sum = a + b;
     let is_square = |side: f64, square: f64| side.abs() > LEAST && side.mul_add(side, -square) == 0.0;
-    sum.is_finite()
-        && is_square(x, a)
-        && is_square(y, b)
-        && (sum - a == b && sum - b == a)
-        && is_square(root, sum)
+    sum.is_finite() && is_square(x, a) && is_square(y, b) && (sum - a == b && sum - b == a) && is_square(root, sum)
 }
 
 /// Ten to the power of whole numbers is the decimal's own.

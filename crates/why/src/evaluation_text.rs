@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Event, Extended, Format, Profile};
+use roundonce_arith::{Event, Extended, Format, Profile, Tininess};
 use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
 use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
@@ -125,7 +125,18 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     if deviations.is_empty() {
         return "rounds every operation as written, to nearest even".to_owned();
     }
-    let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.text(Scope::Expression)).collect();
+    // What looks before rounding is no `.ftz`: the two are one mode.
+    let is_before = |it: &Deviation| matches!(it, Deviation::FlushResults(Tininess::BeforeRounding));
+    let is_flush = |it: &Deviation| matches!(it, Deviation::Flush(_));
+    let is_one_mode = deviations.iter().any(is_before) && deviations.iter().any(is_flush);
+    let clause = |deviation: &Deviation| match deviation {
+        flush if is_one_mode && is_flush(flush) => None,
+        before if is_one_mode && is_before(before) => {
+            Some("flushes subnormals to zero, results before rounding, as Arm's processors do".to_owned())
+        }
+        other => Some(other.text(Scope::Expression)),
+    };
+    let clauses: Vec<String> = deviations.iter().filter_map(clause).collect();
     match clauses.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),

@@ -125,7 +125,8 @@ impl ObservedValue {
     /// Whether it is a whole number without a type that a result is cut to.
     pub(crate) fn is_cut_from(&self, result: Typed) -> bool {
         // An integer is never -0.
-        let seen = (is_integer(&self.text) && self.zero() != Some(true)).then(|| self.text.parse::<i128>().ok()).flatten();
+        let seen =
+            (is_integer(&self.text) && self.zero() != Some(true)).then(|| self.text.parse::<i128>().ok()).flatten();
         seen.is_some() && seen == whole(result) && self.typed(result.format) != Some(result)
     }
 

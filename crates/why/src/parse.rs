@@ -14,9 +14,7 @@ use crate::expr::{Expr, ExprError, parse_typed};
 use crate::integer::{IntegerCast, IntegerType};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{
-    Built, Meaning, integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of,
-};
+use crate::vocabulary::{Built, Meaning, integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
@@ -92,8 +90,7 @@ pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
         let Kind::Name(name) = token.kind else { continue };
         // A type of integers stands before the end of its parentheses, or before another word of it.
         let is_integer = integer_type(&[name]).is_some() && is_within_cast(&tokens, index);
-        let is_function =
-            next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name) || is_integer;
+        let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name) || is_integer;
         if next == Some(Kind::Mark("=")) {
             known.insert(name);
         } else if !is_function && known.insert(name) {
@@ -331,7 +328,7 @@ impl<'a> Parser<'a> {
         if self.take("+") {
             return self.factor();
         }
-        if let Some((tokens, cast)) = self.cast() {
+        if let Some((tokens, cast)) = self.cast()? {
             self.at += tokens;
             self.count(1)?;
             let (inner, _) = self.factor()?;
@@ -352,7 +349,10 @@ impl<'a> Parser<'a> {
     }
 
     /// A type in parentheses, such as `(float)` or `(unsigned int)`, and how many tokens it has.
-    fn cast(&self) -> Option<(usize, Cast)> {
+    ///
+    /// # Errors
+    /// That casts to the type are not computed.
+    fn cast(&self) -> Result<Option<(usize, Cast)>, ExprError> {
         let words: Vec<&str> = (1..)
             .map_while(|ahead| match self.kind_at(ahead) {
                 Some(Kind::Name(word)) => Some(word),
@@ -361,13 +361,23 @@ impl<'a> Parser<'a> {
             .collect();
         let behind = self.kind_at(words.len() + 1);
         if self.kind() != Some(Kind::Mark("(")) || words.is_empty() || behind != Some(Kind::Mark(")")) {
-            return None;
+            return Ok(None);
         }
         let float = if let [name] = words[..] { type_of(name) } else { None };
         // A name that has a value is no type.
         let is_value = |word: &&str| self.names.contains_key(*word) || self.named.contains_key(*word);
         let integer = || integer_type(&words).filter(|_| !words.iter().any(is_value)).map(Cast::Integer);
-        Some((words.len() + 2, float.map(Cast::Float).or_else(integer)?))
+        let found = float.map(Cast::Float).or_else(integer).map(|cast| (words.len() + 2, cast));
+        let is_type =
+            || words.len() > 1 || matches!(words[0], "bool" | "_Bool") && is_within_cast(&self.tokens, self.at + 1);
+        if found.is_none() && is_type() {
+            let message = format!(
+                "`{}` is no type that casts are computed to: expected a float of 16 to 64 bits or an integer of 8 to 64",
+                words.join(" ")
+            );
+            return Err(ExprError { at: self.place(), message });
+        }
+        Ok(found)
     }
 
     /// A power. A square is a product and a power of a half a root, as NumPy and compilers have it; torch and JAX

@@ -513,7 +513,11 @@ fn traits(plan: &Plan) -> ExpressionTraits {
         }
     }
     ExpressionTraits {
-        format: plan.ops.last().filter(|op| is_to_integer(op)).map_or(plan.format(), |op| plan.format_of(op.operands[0])),
+        format: plan
+            .ops
+            .last()
+            .filter(|op| is_to_integer(op))
+            .map_or(plan.format(), |op| plan.format_of(op.operands[0])),
         formats,
         is_contracted: !plan.fused.is_empty(),
         has_product: plan.ops.iter().any(|op| matches!(op.arith(), Some(ArithOp::Mul | ArithOp::MulAdd))),

@@ -67,9 +67,7 @@ fn integer_cast(name: &str, language: Option<Language>) -> Option<Call> {
 
 /// What gives an integer of a number: a type of integers, CUDA's conversions, C's.
 pub(crate) fn to_integer(name: &str, language: Option<Language>) -> Option<Call> {
-    let call = |bits, is_signed, by| {
-        Some(Call::ToInteger(IntegerCast::written(IntegerType { bits, is_signed }, by)))
-    };
+    let call = |bits, is_signed, by| Some(Call::ToInteger(IntegerCast::written(IntegerType { bits, is_signed }, by)));
     let nearest = NarrowBy::Direction(Rounding::NearestEven);
     match name.strip_prefix("std::").unwrap_or(name) {
         "lrint" | "lrintf" | "llrint" | "llrintf" => return call(64, true, nearest),

@@ -239,7 +239,7 @@ fn lines_of_other_languages_are_read() {
         ("__fmaf_rn(a, b, c)", "fma(a, b, c)"),
         ("std::fma(a, b, c)", "fma(a, b, c)"),
         ("__fmul_rn(a, b) + c", "rounded(a * b) + c"),
-        ("__fadd_rn(a * b, c)", "rounded(rounded(a * b) + rounded(c))"),
+        ("__fadd_rn(a * b, c)", "rounded(rounded(a * b) + c)"),
         ("__fdividef(a, b)", "a / b"),
         ("__frcp_rn(a)", "rcp(a)"),
         ("__fsqrt_rn(a)", "sqrt(a)"),

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::SplitMix64;
-use roundonce_why::{Answer, Delivered, Language, LiteralTypes, ObservedValue, Options, Outcome, Untyped};
+use roundonce_why::{
+    Answer, Delivered, Language, LiteralTypes, ObservedValue, Options, Outcome, Untyped, names_in, parse_expr,
+    parse_typed,
+};
 
 fn ask_as(language: Option<Language>, text: &str, x: &str, saw: &str) -> Answer {
     let values = BTreeMap::from([("x".to_owned(), x.to_owned())]);
@@ -68,6 +71,24 @@ fn what_a_type_does_not_hold_is_clamped_or_what_x86_gives() {
     }
 }
 
+#[test]
+fn types_that_are_not_computed_are_named() {
+    let names = BTreeMap::from([("x".to_owned(), parse_typed("300f").unwrap().0)]);
+    for (text, ty) in
+        [("(long double)x", "`long double`"), ("1f + (bool)x", "`bool`"), ("(short char)x", "`short char`")]
+    {
+        let error = parse_expr(text, &names).unwrap_err();
+        assert!(
+            error.message.starts_with(ty) && error.message.contains("no type that casts are computed to"),
+            "{error:?}"
+        );
+    }
+    // A name that has a value is none.
+    let named = ["x", "uint"].map(|name| (name.to_owned(), names["x"]));
+    assert_eq!(parse_expr("(uint)*x", &BTreeMap::from(named)).unwrap().to_string(), "uint * x");
+    assert!(names_in("(unsigned int)x + (long)(y)").iter().eq(["x", "y"]));
+}
+
 /// An integer of 32 bits is not 3,000,000,000, and no code gives it.
 #[test]
 fn what_no_machine_gives_is_not_explained() {
@@ -102,7 +123,9 @@ fn clamped_casts_are_those_of_the_standard_library() {
     let mut bits = SplitMix64(2026);
     for _ in 0..200 {
         // Up to 2^70 in magnitude, of both signs.
-        let x = f32::from_bits(bits.next_bits() as u32 & 0x8fff_ffff | 0x4000_0000 - (bits.next_bits() as u32 & 0x0800_0000));
+        let x = f32::from_bits(
+            bits.next_bits() as u32 & 0x8fff_ffff | 0x4000_0000 - (bits.next_bits() as u32 & 0x0800_0000),
+        );
         for (text, cast) in CASTS {
             let answer = ask(text, &format!("{:#010x}", x.to_bits()), &cast(x).to_string());
             let found = found(&answer);
