@@ -110,7 +110,8 @@ fn what_no_machine_gives_is_not_explained() {
 /// The casts of Rust are clamped as PTX's are, and a NaN gives 0 (The Rust Reference, numeric cast).
 #[test]
 fn clamped_casts_are_those_of_the_standard_library() {
-    const CASTS: [(&str, fn(f32) -> i128); 8] = [
+    type Cast = (&'static str, fn(f32) -> i128);
+    const CASTS: [Cast; 8] = [
         ("(int)x", |x| (x as i32).into()),
         ("(unsigned int)x", |x| (x as u32).into()),
         ("(short int)x", |x| (x as i16).into()),
@@ -123,9 +124,8 @@ fn clamped_casts_are_those_of_the_standard_library() {
     let mut bits = SplitMix64(2026);
     for _ in 0..200 {
         // Up to 2^70 in magnitude, of both signs.
-        let x = f32::from_bits(
-            bits.next_bits() as u32 & 0x8fff_ffff | 0x4000_0000 - (bits.next_bits() as u32 & 0x0800_0000),
-        );
+        let smaller = bits.next_bits() as u32 & 0x0800_0000;
+        let x = f32::from_bits((bits.next_bits() as u32 & 0x8fff_ffff | 0x4000_0000) - smaller);
         for (text, cast) in CASTS {
             let answer = ask(text, &format!("{:#010x}", x.to_bits()), &cast(x).to_string());
             let found = found(&answer);
