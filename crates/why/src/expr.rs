@@ -6,7 +6,7 @@ use roundonce_functions::Function;
 use roundonce_isa::{TYPE_LETTERS, parse_number, parse_testfloat, parse_whole};
 
 use crate::call::Call;
-use crate::integer::HELD_IN;
+use crate::integer::{HELD_IN, IntegerType};
 use crate::literals::is_untyped;
 
 /// An expression over typed scalars.
@@ -152,7 +152,16 @@ impl Expr {
         self.float_type().unwrap_or(HELD_IN)
     }
 
-    /// The same; `None` of an integer.
+    /// The type of integers that it has, if it is a cast to one.
+    pub(crate) fn integer(&self) -> Option<IntegerType> {
+        match self {
+            Expr::Call(Call::ToInteger(cast), _) => Some(cast.to),
+            Expr::Neg(inner) => inner.integer(),
+            _ => None,
+        }
+    }
+
+    /// The same as [`format`](Expr::format); `None` of an integer.
     pub(crate) fn float_type(&self) -> Option<Format> {
         match self {
             Expr::Value(value, _) => Some(value.format),

@@ -79,6 +79,20 @@ impl IntegerType {
         }
     }
 
+    /// C's name of it.
+    pub const fn c_name(self) -> &'static str {
+        match (self.bits, self.is_signed) {
+            (8, true) => "signed char",
+            (8, false) => "unsigned char",
+            (16, true) => "short",
+            (16, false) => "unsigned short",
+            (32, true) => "int",
+            (32, false) => "unsigned int",
+            (_, true) => "long long",
+            (_, false) => "unsigned long long",
+        }
+    }
+
     /// PTX's name of it.
     pub(crate) fn ptx(self) -> String {
         format!("{}{}", if self.is_signed { "s" } else { "u" }, self.bits)

@@ -237,7 +237,7 @@ impl Plan {
     }
 
     /// The type of integers that the result has, if it is an integer.
-    pub(crate) fn integer(&self) -> Option<IntegerType> {
+    pub fn integer(&self) -> Option<IntegerType> {
         match self.ops.last()?.call()? {
             Call::ToInteger(cast) => Some(cast.to),
             _ => None,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::SplitMix64;
 use roundonce_why::{
-    Answer, Delivered, Language, LiteralTypes, ObservedValue, Options, Outcome, Untyped, names_in, parse_expr,
-    parse_typed,
+    Answer, Delivered, Evaluation, IntegerType, Language, LiteralTypes, ObservedValue, Options, Outcome, Untyped,
+    names_in, parse_expr, parse_typed,
 };
 
 fn ask_as(language: Option<Language>, text: &str, x: &str, saw: &str) -> Answer {
@@ -147,6 +147,9 @@ fn the_code_of_a_cast_is_a_cast() {
         let write = &answer.seen[0].explanations[0].write;
         assert_eq!((write.ptx.as_slice(), write.cuda.as_str()), ([ptx.to_owned()].as_slice(), cuda), "{text}");
     }
+    let values = BTreeMap::from([("x".to_owned(), parse_typed("3.7f").unwrap().0)]);
+    let expr = parse_expr("-(unsigned)x", &values).unwrap();
+    assert_eq!(Evaluation::as_written(&expr).plan.integer().map(IntegerType::c_name), Some("unsigned int"));
     let x86 = ask("(int)x", "3e9f", "-2147483648");
     assert_eq!(x86.seen[0].explanations[0].code, BTreeMap::new());
     // What stands in the text, too, is the integer.
