@@ -118,6 +118,12 @@ pub enum Deviation {
     HalfToEven,
     /// `rint` gives the one further from zero of two integers as near.
     HalfAway,
+    /// A cast to an integer gives what x86 gives for a number that the type does not hold.
+    X86Integers,
+    /// A cast to an integer has no limit, as Python's `int`.
+    UnlimitedIntegers,
+    /// A number beside a value of 16 bits is rounded to its type before the sum.
+    NumberFirst,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -326,6 +332,9 @@ impl Deviation {
             Deviation::WideSum(_) => 48,
             Deviation::TiesAway(_) => 52,
             Deviation::StayFinite(_) => 58,
+            Deviation::X86Integers => 59,
+            Deviation::UnlimitedIntegers => 60,
+            Deviation::NumberFirst => 61,
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
             Deviation::QuotientByRoot => 55,

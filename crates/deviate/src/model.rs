@@ -213,6 +213,9 @@ impl EvalModel {
             | Deviation::CastThroughF32
             | Deviation::HalfToEven
             | Deviation::HalfAway
+            | Deviation::X86Integers
+            | Deviation::UnlimitedIntegers
+            | Deviation::NumberFirst
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)

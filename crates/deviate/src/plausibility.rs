@@ -73,6 +73,9 @@ impl Deviation {
             | Deviation::CastThroughF32
             | Deviation::HalfToEven
             | Deviation::HalfAway
+            | Deviation::X86Integers
+            | Deviation::UnlimitedIntegers
+            | Deviation::NumberFirst
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             // Both are another build's.
             Deviation::Split(_)

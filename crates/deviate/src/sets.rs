@@ -95,6 +95,8 @@ impl ExpressionTraits {
     /// The flush of the operations that have one, in their own formats; `None` if none has.
     pub fn flush(&self) -> Option<Deviation> {
         match FLUSHED.into_iter().rev().find(|format| self.formats.contains(format)) {
+            // Casts to f16 are flushed by no instruction of PTX: it has another name.
+            Some(Format::F16) if self.narrowed_to.contains(&Format::F16) => Some(Deviation::Flush(Some(Format::F16))),
             _ if self.all_in(&FLUSHED) => Some(Deviation::Flush(None)),
             found => found.map(|format| Deviation::Flush(Some(format))),
         }

@@ -95,6 +95,8 @@ pub struct Carried {
     pub flushed_result: bool,
     /// Whether the result was kept from an infinity.
     pub stayed_finite: bool,
+    /// Whether an operand was flushed, or the result, but for what the operation itself says of that and `flushed_result`.
+    pub flushed_within: [bool; 2],
 }
 
 impl Carried {
@@ -219,6 +221,7 @@ impl Stages {
             narrowed: is_narrowed.then_some(value),
             flushed_result,
             stayed_finite: self.keeps_finite(format, narrowed),
+            flushed_within: [self.flush_operands && operands.iter().any(|it| it.format.is_subnormal(it.bits)), false],
         }
     }
 }

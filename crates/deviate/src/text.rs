@@ -1,6 +1,6 @@
 //! The words for a deviation, in every place where one is named.
 
-use roundonce_arith::{NanRule, Rounding, Tininess};
+use roundonce_arith::{Format, NanRule, Rounding, Tininess};
 
 use crate::deviation::{Approximation, Deviation, Fmas, Narrowing, Products, format_name};
 
@@ -118,6 +118,9 @@ impl Deviation {
             Deviation::CastThroughF32 => "cast-through-f32",
             Deviation::HalfToEven => "half-to-even",
             Deviation::HalfAway => "half-away",
+            Deviation::X86Integers => "x86-integers",
+            Deviation::UnlimitedIntegers => "unlimited-integers",
+            Deviation::NumberFirst => "number-rounded-first",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
             Deviation::NarrowFactors(_) => "narrow-factors",
@@ -212,6 +215,11 @@ impl Deviation {
                 "takes the even one of two integers as near, as rint and the round of Python's libraries do"
             }
             Deviation::HalfAway => "takes the one further from zero of two integers as near, as round of C does",
+            Deviation::X86Integers => {
+                "casts what the integer type does not hold as x86 does (cvttss2si: the least integer of 32 or 64 bits)"
+            }
+            Deviation::UnlimitedIntegers => "casts to an integer without a limit (Python's int)",
+            Deviation::NumberFirst => "rounds the number to the type beside it before the sum (torch on a CPU)",
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
@@ -221,6 +229,7 @@ impl Deviation {
                 "fuses also products and sums that are written to stay apart (.rn), as a build that contracts would"
             }
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
+            Deviation::Flush(Some(Format::F16)) => "flushes subnormals of f16 to zero",
             Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
             Deviation::Keep(_) => "keeps subnormals",
             Deviation::ZeroDominance => "lets a zero factor make the product +0 (.FMZ)",
@@ -236,7 +245,9 @@ impl Deviation {
             Deviation::FlushResults(Tininess::AfterRounding) => {
                 "flushes results that are subnormal when rounded with an unbounded exponent"
             }
-            Deviation::FlushResults(Tininess::BeforeRounding) => "flushes subnormal results before rounding",
+            Deviation::FlushResults(Tininess::BeforeRounding) => {
+                "flushes subnormal results before rounding, as Arm's processors do"
+            }
             Deviation::FlushOperands => "flushes subnormal operands to zero, but not results",
             Deviation::KeepOperands => "keeps subnormal operands",
             Deviation::KeepResults => "keeps subnormal results",
@@ -281,6 +292,9 @@ impl Deviation {
             Deviation::CastThroughF32 => "casting through f32",
             Deviation::HalfToEven => "rounding halves to even integers",
             Deviation::HalfAway => "rounding halves away from zero",
+            Deviation::X86Integers => "x86's integers of what is out of range",
+            Deviation::UnlimitedIntegers => "integers without a limit",
+            Deviation::NumberFirst => "rounding the number before the sum",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

@@ -11,7 +11,7 @@ use astro_float_num::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Tininess, Unpacked, unpack, widen};
 
 use crate::{divide, flushed, reciprocal_square_root, square_root};
-use crate::{roots, turns};
+use crate::{range, roots, turns};
 
 /// Functions that hardware approximates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -219,15 +219,24 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
     if guess.is_nan() {
         return profile.nan_result(format, None);
     }
+    if let Some(result) = range::beyond_doubles(function, x, y, guess) {
+        return to.rounded(result);
+    }
     let trusted = format != Format::F64 || !guess.is_finite() || guess == 0.0;
     let (low, high) = (rounded(to, guess - guess * TRUSTED), rounded(to, guess + guess * TRUSTED));
     if trusted && low == high {
         return low;
     }
-    if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x, y)) {
+    let is_host_exact = format != Format::F64 || function == Function::Hypot;
+    if guess == 0.0 || guess.is_infinite() || (is_host_exact && is_exact(function, x, y)) {
         return rounded(to, guess);
     }
-    precisely(function, x, y).map_or_else(|| rounded(to, guess), |exact| to.rounded(exact))
+    match (precisely(function, x, y), unpack(Format::F64, guess.to_bits())) {
+        (Some(exact), _) => to.rounded(exact),
+        // The host's value of what is irrational.
+        (None, Unpacked::Finite(guess)) => to.rounded(ExactNumber { sticky: true, ..guess.into() }),
+        (None, _) => rounded(to, guess),
+    }
 }
 
 /// A number between 2^exponent and the next below it in any format.
@@ -297,9 +306,12 @@ fn is_exact(function: Function, x: f64, y: f64) -> bool {
 
 /// Whether √(x² + y²) is what the host computes, to the last bit.
 fn is_whole_root(x: f64, y: f64) -> bool {
-    let (root, sum) = (x.hypot(y), x * x + y * y);
-    let rest = y.mul_add(y, x.mul_add(x, -sum));
-    sum.is_normal() && x.mul_add(x, -x * x) == 0.0 && rest == 0.0 && root.mul_add(root, -sum) == 0.0
+    // Below it the errors of squares are no doubles.
+    const LEAST: f64 = 1e-100;
+    let (root, [a, b]) = (x.hypot(y), [x * x, y * y]);
+    let sum = a + b;
+    let is_square = |side: f64, square: f64| side.abs() > LEAST && side.mul_add(side, -square) == 0.0;
+    sum.is_finite() && is_square(x, a) && is_square(y, b) && (sum - a == b && sum - b == a) && is_square(root, sum)
 }
 
 /// Ten to the power of whole numbers is the decimal's own.

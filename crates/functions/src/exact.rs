@@ -1,6 +1,6 @@
 //! What does not round, or to an integer: signs, extrema, integral values.
 
-use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding};
+use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding, Unpacked, unpack};
 
 /// The bits above the format cleared; with `flush` a subnormal becomes zero of its sign.
 #[inline(always)]
@@ -78,6 +78,37 @@ pub fn copy_sign(format: Format, sign: u64, magnitude: u64) -> u64 {
 pub fn integral(x: FiniteNumber, rounding: Rounding) -> ExactNumber {
     let significand = to_integral(x.significand, x.quantum, x.negative, rounding);
     ExactNumber { quantum: 0, significand, ..x.into() }
+}
+
+/// A number rounded to an integer; what is 2^64 or more as 2^64. `None` of a NaN.
+///
+/// ```
+/// use roundonce_arith::{Format, Rounding};
+/// use roundonce_functions::as_integer;
+/// assert_eq!(as_integer(Format::F32, 0xc020_0000, Rounding::TowardZero), Some(-2)); // -2.5
+/// assert_eq!(as_integer(Format::F32, 0xff80_0000, Rounding::TowardZero), Some(-1 << 64));
+/// ```
+pub fn as_integer(format: Format, bits: u64, rounding: Rounding) -> Option<i128> {
+    let limit = 1i128 << 64;
+    let (negative, magnitude) = match unpack(format, bits) {
+        Unpacked::Nan { .. } => return None,
+        Unpacked::Zero { .. } => return Some(0),
+        Unpacked::Infinite { negative } => (negative, limit),
+        Unpacked::Finite(x) if x.quantum >= 64 => (x.negative, limit),
+        Unpacked::Finite(x) => {
+            let magnitude = to_integral(x.significand, x.quantum, x.negative, rounding);
+            (x.negative, i128::try_from(magnitude).map_or(limit, |magnitude| magnitude.min(limit)))
+        }
+    };
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// The bits of an integer that a NaN becomes: 0, but from f64 or to 64 bits the highest bit alone.
+///
+/// Source: PTX ISA 9.0, `cvt`.
+pub const fn nan_as_integer(from: Format, bits: u32) -> u64 {
+    let is_wide = from.width() == 64 || bits == 64;
+    if is_wide { 1 << (bits - 1) } else { 0 }
 }
 
 /// significand × 2^quantum as an integer, rounded; `quantum` is below 64.

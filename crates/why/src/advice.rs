@@ -1,6 +1,6 @@
 //! What to do so that both sides agree: the options and constructs of each toolchain, as its documentation has them.
 
-use roundonce_arith::Format;
+use roundonce_arith::{Format, Tininess};
 use roundonce_deviate::Deviation;
 use serde::Serialize;
 
@@ -135,6 +135,11 @@ fn concerns(row: &Advice, format: Format) -> bool {
     }
 }
 
+/// Whether a toolchain's machines flush results before rounding: of those of the table neither GPUs nor x86.
+fn flushes_before_rounding(row: &Advice) -> bool {
+    row.about != Topic::Subnormals || !matches!(row.toolchain, "nvcc" | "xla" | "numba" | "clang" | "gcc")
+}
+
 /// What to do about some deviations of an evaluation in a type, if it is in one; of some toolchains alone, if any is given.
 pub fn advice<'d>(
     deviations: impl Iterator<Item = &'d Deviation>,
@@ -169,10 +174,12 @@ pub fn advice<'d>(
     if deviations.contains(&&Deviation::ZeroDominance) {
         topics.retain(|topic| *topic != Topic::Subnormals);
     }
+    let is_before = deviations.contains(&&Deviation::FlushResults(Tininess::BeforeRounding));
     let format = format.filter(|_| !topics.contains(&Topic::WiderType));
     let is_asked = |advice: &&Advice| {
         topics.contains(&advice.about)
             && format.is_none_or(|format| concerns(advice, format))
+            && (!is_before || flushes_before_rounding(advice))
             && (toolchains.is_empty() || toolchains.contains(&advice.toolchain))
     };
     ADVICE.iter().filter(is_asked).copied().collect()

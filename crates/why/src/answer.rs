@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::accurate::MERELY_ACCURATE;
 use crate::advice::{Advice, advice};
+use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Step, first_difference, is_same_fused};
 use crate::evaluation_text::{EvaluationText, describe, printed, step_sentence};
@@ -145,14 +146,18 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         };
         let plain = candidates.as_written();
         let is_doubtful = found.explanations.is_empty() || found.is_by_digits;
-        let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
+        let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen, profile)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
             outcome: Outcome::of(found.explanations.len(), found.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
             merely_accurate: found.is_merely_accurate,
-            stored_as: seen.stored_as(format),
+            stored_as: seen.stored_as(format).filter(|stored| {
+                // What has that type itself is converted to none.
+                let is_it = |first: &&&Explanation| first.result.format.name() == Some(*stored);
+                plain.evaluation.plan.integer().is_none() && found.explanations.first().filter(is_it).is_none()
+            }),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -182,19 +187,30 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
         place,
-        advice: advice(causes.iter().flat_map(|cause| &cause.deviations), Some(format), options.toolchain.as_slice()),
+        advice: advice(
+            causes.iter().flat_map(|cause| &cause.deviations),
+            Some(flushed_cast(&causes, profile).unwrap_or(format)),
+            options.toolchain.as_slice(),
+        ),
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,
         name: None,
         expression: expr.to_string(),
-        ty: format.name().unwrap_or("?").to_owned(),
+        ty: plain.evaluation.plan.type_name().to_owned(),
         evaluations: candidates.len(),
         untried,
         as_written: EvaluationText::of(&plain.evaluation, profile),
         seen: seen_answers.collect(),
         cause,
     }
+}
+
+/// The type of a cast whose result an evaluation flushes: options about subnormals of the whole's type are not about it.
+fn flushed_cast(causes: &[&Explanation], profile: &Profile) -> Option<Format> {
+    let steps = |cause: &&Explanation| cause.evaluation.trace(profile).1.into_iter();
+    let is_flushed = |step: &Step| step.call.is_some_and(Call::is_cast) && step.flushed_within[1];
+    causes.iter().flat_map(steps).find(is_flushed).map(|step| step.operation.format)
 }
 
 /// What gives each value. Two that were seen to differ are not taken for one: of a decimal that names another number than
@@ -233,7 +249,7 @@ fn cut(Typed { format, bits }: Typed, seen: &ObservedValue) -> String {
     )
 }
 
-fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
+fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue, profile: &Profile) -> Option<String> {
     let bits = seen.bits(format)?;
     let (explanation, distance) = candidates.nearest(format, bits)?;
     let sentence = describe(&explanation.deviations);
@@ -244,8 +260,8 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
         let name = format.name().unwrap_or("the result's type");
         return Some(format!("no {name} prints so: the nearest is what an evaluation gives that {sentence}"));
     }
-    if is_far(format, distance) {
-        let value = shortest_decimal(format, explanation.result.bits);
+    if is_far(format, distance) || explanation.evaluation.plan.integer().is_some() {
+        let value = EvaluationText::of(&explanation.evaluation, profile).value;
         return Some(format!("the nearest gives {value}: it {sentence}"));
     }
     Some(format!("the nearest, {} away, {sentence}", count_ulps(distance)))
@@ -318,7 +334,8 @@ fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profil
     if ulps == 0 {
         return Some(format!("{they} are the same {name} value, to the digits given."));
     }
-    if !is_far(format, ulps) {
+    let is_integer = one.evaluation.plan.integer().is_some();
+    if !is_far(format, ulps) && !is_integer {
         return Some(format!("{they} lie {} apart in {name}.", count_ulps(ulps)));
     }
     let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
@@ -327,7 +344,8 @@ fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profil
     let apart = first_difference(&one_steps, &other_steps);
     let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
     let what = if product.is_some() { ": the rounding error of the product" } else { "" };
-    Some(format!("{they} differ by {} in {name}{what}.", shortest_decimal(format, difference)))
+    let name = if is_integer { String::new() } else { format!(" in {name}") };
+    Some(format!("{they} differ by {}{name}{what}.", shortest_decimal(format, difference)))
 }
 
 impl Place {
@@ -342,7 +360,7 @@ impl Place {
         let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
         let (a, b) = first_difference(&one_steps, &other_steps)?;
         let steps = [(one, a), (other, b)];
-        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step, profile));
+        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step));
         let sentence = if explained.len() == 1 {
             format!("It first differs from what is written where it computes {one} in place of {other}.")
         } else {
@@ -422,7 +440,9 @@ impl Answer {
                 lines.push(Line::of(Role::Plain, format!("    {FUSED_OR_NOT}")));
             }
             if let Some(stored) = seen.stored_as.filter(|_| count > 0) {
-                let text = format!("the {} result is rounded to {stored}, as what was seen", self.ty);
+                let is_held = Format::F32.name() == Some(stored) && self.ty != "f64" || stored == "f64";
+                let how = if is_held { "converted" } else { "rounded" };
+                let text = format!("the {} result is {how} to {stored}, as what was seen", self.ty);
                 lines.extend(wrap(Role::Plain, &text, 4, COLUMNS));
             }
             if let Some(nearest) = &seen.nearest {

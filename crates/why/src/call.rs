@@ -7,9 +7,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use roundonce_arith::{FiniteNumber, Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
-use roundonce_deviate::Stages;
+use roundonce_deviate::{NarrowBy, Stages};
 use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, remainder, sign};
 
+use crate::integer::IntegerCast;
 use crate::search::place;
 
 /// A function of an expression.
@@ -45,8 +46,12 @@ pub enum Call {
     Negate,
     /// Rounded to the operation's type.
     Round,
+    /// Rounded to a type in a direction of its own.
+    RoundTo(Format, Rounding),
     /// A comparison: 1 if it holds, else 0.
     Compare(Relation),
+    /// A cast to an integer.
+    ToInteger(IntegerCast),
 }
 
 /// How two numbers compare; none holds of a NaN but that it is unequal.
@@ -174,8 +179,9 @@ impl Call {
         match self {
             Call::Function(Function::Divide) => "div",
             Call::Negate => "neg",
-            Call::Round => "cvt",
+            Call::Round | Call::RoundTo(..) => "cvt",
             Call::Compare(relation) => relation.sign(),
+            Call::ToInteger(cast) => cast.to.name(),
             _ => NAMES.iter().find(|(_, call)| *call == self).map_or("?", |(name, _)| *name),
         }
     }
@@ -195,10 +201,21 @@ impl Call {
         }
     }
 
+    /// Whether it rounds to another type.
+    pub(crate) const fn is_cast(self) -> bool {
+        matches!(self, Call::Round | Call::RoundTo(..))
+    }
+
     /// Whether its results are whole numbers: the ones beside them are never given.
     pub(crate) const fn gives_whole(self) -> bool {
         match self {
-            Call::Floor | Call::Ceil | Call::Trunc | Call::Rint | Call::RoundAway | Call::Compare(_) => true,
+            Call::Floor
+            | Call::Ceil
+            | Call::Trunc
+            | Call::Rint
+            | Call::RoundAway
+            | Call::Compare(_)
+            | Call::ToInteger(_) => true,
             Call::Function(_)
             | Call::Min
             | Call::Max
@@ -208,7 +225,18 @@ impl Call {
             | Call::CopySign
             | Call::Fmod
             | Call::Negate
-            | Call::Round => false,
+            | Call::Round
+            | Call::RoundTo(..) => false,
+        }
+    }
+
+    /// Whether it keeps subnormals of a format where others are flushed: what sets signs alone. PTX has `abs.ftz` of f32 and
+    /// f16, but no `copysign.ftz`; processors set f64's signs bit by bit.
+    pub(crate) fn keeps_subnormals(self, format: Format) -> bool {
+        match self {
+            Call::CopySign | Call::Negate => true,
+            Call::Abs => format == Format::F64,
+            _ => false,
         }
     }
 
@@ -251,15 +279,17 @@ impl Call {
                 exact(min_max(profile, op, [a, b]))
             }
             Call::Abs => exact(sign(format, false, flush, a)),
-            Call::CopySign => exact(copy_sign(format, b, clean(a))),
+            Call::CopySign => exact(copy_sign(format, b, a)),
             Call::Negate => exact(sign(format, true, false, a)),
-            Call::Round => exact(clean(a)),
+            Call::Round | Call::RoundTo(..) => exact(clean(a)),
             Call::Compare(relation) => exact(if relation.holds(format, clean(a), clean(b)) { format.one() } else { 0 }),
             Call::Floor => exact(whole(profile, format, Rounding::Down, clean(a))),
             Call::Ceil => exact(whole(profile, format, Rounding::Up, clean(a))),
             Call::Trunc => exact(whole(profile, format, Rounding::TowardZero, clean(a))),
             Call::Rint => exact(whole(profile, format, Rounding::NearestEven, clean(a))),
             Call::RoundAway => exact(whole_away(profile, format, clean(a))),
+            // Of what the operation's own type has: `carry_out` gives it what its operand's type has.
+            Call::ToInteger(cast) => exact(cast.of_whole(format, whole_by(profile, format, cast.by, clean(a))).0),
             Call::Fmod => exact(clean(remainder(profile, format, clean(a), clean(b)))),
         }
     }
@@ -317,6 +347,14 @@ fn whole(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> u6
         Unpacked::Nan { .. } => profile.nan_result(format, Some(bits)),
         Unpacked::Finite(x) if x.quantum < 0 => integral(x, rounding).round(format, rounding).bits,
         _ => bits,
+    }
+}
+
+/// A number rounded to a whole one.
+pub(crate) fn whole_by(profile: &Profile, format: Format, by: NarrowBy, bits: u64) -> u64 {
+    match by {
+        NarrowBy::Direction(rounding) => whole(profile, format, rounding, bits),
+        NarrowBy::TiesAway => whole_away(profile, format, bits),
     }
 }
 

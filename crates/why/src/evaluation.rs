@@ -9,10 +9,11 @@ use roundonce_deviate::{
     Stages, Typed, plausibility,
 };
 
-use roundonce_isa::convert;
+use roundonce_isa::{convert, shortest_decimal};
 
-use crate::call::Call;
+use crate::call::{Call, whole_by};
 use crate::expr::Expr;
+use crate::integer::{HELD_IN, IntegerCast, IntegerType};
 use crate::plan::{Choices, Plan, Ref};
 use crate::search::{at_place, place};
 use crate::x87::{self, X87Outcome, X87Value};
@@ -55,6 +56,10 @@ pub struct Step {
     pub flushed: [bool; 2],
     /// Whether the result was kept from an infinity.
     pub stayed_finite: bool,
+    /// Whether an operand was flushed, or the result, but for what `flushed` says and the pipeline's own events.
+    pub flushed_within: [bool; 2],
+    /// What the operation does where documents leave it open.
+    pub profile: Profile,
     /// What its factors are rounded to before.
     pub factors: Option<FactorRounding>,
     /// The result in the x87's format, where it is computed there. The fields above then have it in the operation's type.
@@ -97,6 +102,12 @@ impl Evaluation {
         plan.chain(modes).chain(order).chain(approximated).collect()
     }
 
+    /// The digits of a result that is an integer and that the type of the results does not hold.
+    pub(crate) fn unheld_integer(&self, result: Typed) -> Option<String> {
+        let [_, digits] = self.plan.integer().filter(|_| !self.plan.negate_result)?.texts(result.bits)?;
+        (digits != shortest_decimal(result.format, result.bits) && digits.len() > 16).then_some(digits)
+    }
+
     /// Whether a function is among its operations.
     pub(crate) fn has_function(&self) -> bool {
         self.plan.ops.iter().any(|op| op.call().and_then(Call::function).is_some())
@@ -118,7 +129,7 @@ impl Evaluation {
         let is_last = index + 1 == self.plan.ops.len();
         // The result alone is clamped; a cast is to its type even where all else is computed in a wider one.
         let op = &self.plan.ops[index];
-        let is_cast = op.call() == Some(Call::Round);
+        let is_cast = op.call().is_some_and(Call::is_cast);
         let is_wide = |mode: &Deviation| {
             matches!(
                 mode,
@@ -130,12 +141,22 @@ impl Evaluation {
         };
         // Functions have next to no ties.
         let is_tie = |mode: &Deviation| matches!(mode, Deviation::TiesAway(_)) && op.call().is_some();
+        let keeps_subnormals = op.call().is_some_and(|call| call.keeps_subnormals(op.format));
+        let is_flush = |mode: &Deviation| {
+            matches!(mode, Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_))
+        };
         let is_done = |mode: &&Deviation| {
-            (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode)) && !is_tie(mode)
+            (is_last || **mode != Deviation::Saturate)
+                && !(is_cast && is_wide(mode))
+                && !is_tie(mode)
+                && !(keeps_subnormals && is_flush(mode))
         };
         let model = EvalModel::of(op.operation(), profile);
         let mut stages = model.with_all(self.modes.iter().filter(is_done)).stages(is_last);
-        if is_cast {
+        if let Some(Call::RoundTo(_, by)) = op.call() {
+            stages.operation.rounding = by;
+            stages.narrow = None;
+        } else if is_cast {
             // How the cast itself rounds.
             let by = model.with_all(&self.modes).narrowing();
             stages.narrow = (by != NarrowBy::Direction(stages.operation.rounding)).then_some((op.format, by));
@@ -227,6 +248,8 @@ impl Evaluation {
                         narrow_by: None,
                         flushed: [false; 2],
                         stayed_finite: false,
+                        flushed_within: [false; 2],
+                        profile: *profile,
                         factors: None,
                         x87: Some(outcome.result.number),
                     });
@@ -248,6 +271,8 @@ impl Evaluation {
                 narrow_by: stages.narrow.map(|(_, by)| by),
                 flushed: [stages.flush_operands, carried.flushed_result],
                 stayed_finite: carried.stayed_finite,
+                flushed_within: carried.flushed_within,
+                profile: stages.profile,
                 factors: stages.factors,
                 x87: None,
             });
@@ -257,6 +282,11 @@ impl Evaluation {
 }
 
 impl Step {
+    /// The type of integers that its result has, if it is an integer.
+    pub(crate) fn integer(&self) -> Option<IntegerType> {
+        if let Some(Call::ToInteger(cast)) = self.call { Some(cast.to) } else { None }
+    }
+
     /// What was computed, before it was narrowed.
     pub(crate) fn computed(&self) -> Typed {
         Typed { format: self.operation.format, bits: self.result }
@@ -314,12 +344,27 @@ pub(crate) fn carry_out(
     let wants_flags = wants_flags || !stages.needs_no_flags();
     match call {
         None => stages.run(operands),
-        Some(Call::Round) => rounded(stages, operands[0]),
+        Some(Call::Round | Call::RoundTo(..)) => rounded(stages, operands[0]),
+        Some(Call::ToInteger(cast)) => as_integer(stages, cast, operands[0]),
         Some(call) => {
             let format = stages.operation.format;
-            stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by))
+            let carried =
+                stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by));
+            let given = &carried.operands[..operands.len()];
+            let flushes = wants_flags && stages.operation.flush;
+            let within = if flushes { flushed_within(stages, call, given, carried.result.bits) } else { [false; 2] };
+            Carried { flushed_within: [0, 1].map(|at| carried.flushed_within[at] || within[at]), ..carried }
         }
     }
+}
+
+/// Whether a call that flushes has flushed an operand, and its result.
+fn flushed_within(stages: &Stages, call: Call, operands: &[u64], result: u64) -> [bool; 2] {
+    let format = stages.operation.format;
+    let kept = Stages { operation: Operation { flush: false, ..stages.operation }, ..*stages };
+    let clean: Vec<u64> = operands.iter().map(|&bits| format.flush(bits)).collect();
+    let is_result = format.is_zero(result) && !format.is_zero(call.compute(&kept, &clean, false).bits);
+    [operands.iter().any(|&bits| format.is_subnormal(bits)), is_result]
 }
 
 /// A cast.
@@ -327,14 +372,41 @@ fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
     let to = stages.operation.format;
     let flushes = stages.flush_operands || stages.operation.flush;
     let clean = |format: Format, bits: u64| if flushes { format.flush(bits) } else { bits };
-    let bits = clean(format, bits);
+    let (given, bits) = (bits, clean(format, bits));
     let by = stages.narrow.map_or(NarrowBy::Direction(stages.operation.rounding), |(_, by)| by);
-    let result = clean(to, by.convert(format, to, bits));
+    let kept = by.convert(format, to, bits);
+    let result = clean(to, kept);
+    let flushed_within = [bits != given, result != kept];
     let stayed_finite = stages.keeps_finite(to, result);
     let result = result - u64::from(stayed_finite);
     let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
     let result = Typed { format: to, bits: result };
-    Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false, stayed_finite }
+    Carried {
+        operands: [bits, 0, 0],
+        result,
+        inexact,
+        narrowed: None,
+        flushed_result: false,
+        stayed_finite,
+        flushed_within,
+    }
+}
+
+/// A cast to an integer, of a number in its own type.
+fn as_integer(stages: &Stages, cast: IntegerCast, Typed { format, bits }: Typed) -> Carried {
+    let flushes = stages.flush_operands || stages.operation.flush;
+    let (given, bits) = (bits, if flushes { format.flush(bits) } else { bits });
+    let whole = whole_by(&stages.profile, format, cast.by, bits);
+    let operand = convert(format, HELD_IN, Rounding::NearestEven, bits).0;
+    Carried {
+        operands: [operand, 0, 0],
+        result: Typed { format: HELD_IN, bits: cast.of_whole(format, whole).0 },
+        inexact: whole != bits && !format.is_nan(bits),
+        narrowed: None,
+        flushed_result: false,
+        stayed_finite: false,
+        flushed_within: [bits != given, false],
+    }
 }
 
 /// A result so many representable values away.

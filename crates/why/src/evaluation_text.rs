@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Event, Extended, Format, Profile};
+use roundonce_arith::{Event, Extended, Format, Profile, Tininess};
 use roundonce_deviate::{Deviation, NarrowBy, Plausibility, Scope, Typed};
 use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
 
+use crate::call::Call;
 use crate::evaluation::{Evaluation, Step};
+use crate::integer::IntegerType;
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{COLUMNS, Line, Role, wrap};
 
@@ -71,21 +73,28 @@ pub enum Delivered {
     Clamped,
     /// The result is another value than the correctly rounded one, as documents allow.
     Approximated,
+    /// The type of integers does not hold it, and the result is what a machine gives then.
+    #[serde(rename = "out-of-range")]
+    OutOfRange,
 }
 
 impl Delivered {
     /// Of a step whose result reads so; `inexact` if it was rounded, in its own type or in the one that it was narrowed to.
-    fn of(step: &Step, value: &str, inexact: bool, profile: &Profile) -> Option<Delivered> {
+    fn of(step: &Step, value: &str, inexact: bool) -> Option<Delivered> {
         if value.ends_with("nan") {
             return None;
         }
         if step.approximated {
             return Some(Delivered::Approximated);
         }
-        let [_, mut result_flushed] = step.flushed;
-        let [mut operand_flushed, mut clamped] = [false, step.stayed_finite];
+        if let (Some(Call::ToInteger(cast)), [false, _]) = (step.call, step.flushed_within) {
+            return cast.delivered(&step.profile, step.bits[0], step.inexact);
+        }
+        let [mut operand_flushed, mut result_flushed] = step.flushed_within;
+        result_flushed |= step.flushed[1];
+        let mut clamped = step.stayed_finite;
         if step.call.is_none() && step.x87.is_none() {
-            step.operation.evaluate_traced(profile, &step.bits, &mut |event| match event {
+            step.operation.evaluate_traced(&step.profile, &step.bits, &mut |event| match event {
                 Event::Clamped(_) => clamped = true,
                 Event::FlushedResult => result_flushed = true,
                 Event::FlushedOperand(_) => operand_flushed = true,
@@ -106,6 +115,7 @@ impl Delivered {
             Delivered::Flushed => "flushed",
             Delivered::Clamped => "clamped",
             Delivered::Approximated => "approximated",
+            Delivered::OutOfRange => "out of range",
         }
     }
 }
@@ -115,7 +125,18 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     if deviations.is_empty() {
         return "rounds every operation as written, to nearest even".to_owned();
     }
-    let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.text(Scope::Expression)).collect();
+    // What looks before rounding is no `.ftz`: the two are one mode.
+    let is_before = |it: &Deviation| matches!(it, Deviation::FlushResults(Tininess::BeforeRounding));
+    let is_flush = |it: &Deviation| matches!(it, Deviation::Flush(_));
+    let is_one_mode = deviations.iter().any(is_before) && deviations.iter().any(is_flush);
+    let clause = |deviation: &Deviation| match deviation {
+        flush if is_one_mode && is_flush(flush) => None,
+        before if is_one_mode && is_before(before) => {
+            Some("flushes subnormals to zero, results before rounding, as Arm's processors do".to_owned())
+        }
+        other => Some(other.text(Scope::Expression)),
+    };
+    let clauses: Vec<String> = deviations.iter().filter_map(clause).collect();
     match clauses.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
@@ -129,13 +150,14 @@ pub(crate) fn printed(value: &str, digits: usize) -> String {
 }
 
 /// An operation and its result, within a sentence.
-pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Profile) -> String {
+pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
     let ([bits, value], precision) = match step.x87 {
         Some(number) => (extended_texts(number), 64),
-        None => (texts(step.computed()), step.operation.format.precision()),
+        None => (texts(step.computed(), step.integer()), step.operation.format.precision()),
     };
-    let delivered = match Delivered::of(step, &value, step.inexact, profile) {
+    let delivered = match Delivered::of(step, &value, step.inexact) {
         None => String::new(),
+        Some(of_integer) if step.integer().is_some() => format!(" ({})", of_integer.word()),
         Some(Delivered::Exact) => format!(" (exactly {precision} bits)"),
         Some(Delivered::Rounded) => format!(" (rounded to {precision} bits)"),
         Some(other) => format!(" ({})", other.word()),
@@ -143,9 +165,10 @@ pub(crate) fn step_sentence(evaluation: &Evaluation, step: &Step, profile: &Prof
     format!("{} = {bits} {value}{delivered}", step_text(evaluation, step))
 }
 
-/// The bits and the decimal of a number.
-fn texts(Typed { format, bits }: Typed) -> [String; 2] {
-    [hex_bits(format.width(), bits), shortest_decimal(format, bits)]
+/// The bits and the decimal of a number, or of an integer of a type.
+fn texts(Typed { format, bits }: Typed, integer: Option<IntegerType>) -> [String; 2] {
+    let number = || [hex_bits(format.width(), bits), shortest_decimal(format, bits)];
+    integer.and_then(|to| to.texts(bits)).unwrap_or_else(number)
 }
 
 fn extended_texts(number: Extended) -> [String; 2] {
@@ -160,7 +183,7 @@ impl EvaluationText {
         let step = |(index, step): (usize, &Step)| {
             let [bits, value] = match (step.narrowed, step.x87) {
                 (None, Some(number)) => extended_texts(number),
-                (narrowed, _) => texts(narrowed.unwrap_or(step.computed())),
+                (narrowed, _) => texts(narrowed.unwrap_or(step.computed()), step.integer()),
             };
             let [operands_flushed, result_flushed] = step.flushed;
             let mut operation = step_text(evaluation, step);
@@ -184,13 +207,13 @@ impl EvaluationText {
             StepText {
                 name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
                 operation,
-                delivered: Delivered::of(step, &value, inexact, profile),
+                delivered: Delivered::of(step, &value, inexact),
                 bits,
                 value,
                 inexact,
             }
         };
-        let [bits, value] = texts(result);
+        let [bits, value] = texts(result, evaluation.plan.integer());
         let negated = is_negated.then(|| StepText {
             name: result_name(evaluation, last),
             operation: match steps.is_empty() {

@@ -6,6 +6,7 @@ use roundonce_functions::Function;
 use roundonce_isa::{TYPE_LETTERS, parse_number, parse_testfloat, parse_whole};
 
 use crate::call::Call;
+use crate::integer::{HELD_IN, IntegerType};
 use crate::literals::is_untyped;
 
 /// An expression over typed scalars.
@@ -145,12 +146,29 @@ impl Expr {
         usize::from(own) + self.parts().into_iter().map(Expr::operations).sum::<usize>()
     }
 
-    /// The type that C's rules give it: the wider of its operands' types, f32 for f16 with bf16.
+    /// The type that C's rules give it: the wider of its operands' types, f32 for f16 with bf16; beside a float an integer
+    /// takes the float's. Of an integer, the type that holds it.
     pub fn format(&self) -> Format {
+        self.float_type().unwrap_or(HELD_IN)
+    }
+
+    /// The type of integers that it has, if it is a cast to one.
+    pub(crate) fn integer(&self) -> Option<IntegerType> {
         match self {
-            Expr::Value(value, _) => value.format,
-            Expr::Round(Some(format), _) => *format,
-            _ => self.parts().into_iter().map(Expr::format).reduce(common).unwrap_or(Format::F32),
+            Expr::Call(Call::ToInteger(cast), _) => Some(cast.to),
+            Expr::Neg(inner) => inner.integer(),
+            _ => None,
+        }
+    }
+
+    /// The same as [`format`](Expr::format); `None` of an integer.
+    pub(crate) fn float_type(&self) -> Option<Format> {
+        match self {
+            Expr::Value(value, _) => Some(value.format),
+            Expr::Round(Some(format), _) => Some(*format),
+            Expr::Call(Call::ToInteger(_), _) => None,
+            Expr::Call(Call::RoundTo(format, _), _) => Some(*format),
+            _ => self.parts().into_iter().filter_map(Expr::float_type).reduce(common),
         }
     }
 }
@@ -212,8 +230,16 @@ impl std::fmt::Display for Expr {
             }
             Expr::Call(call, operands) => {
                 let operands: Vec<String> = operands.iter().map(Expr::to_string).collect();
-                write!(f, "{}({})", call.name(), operands.join(", "))
+                match call {
+                    Call::RoundTo(format, by) => {
+                        write!(f, "{}_{}({})", format.name().unwrap_or("?"), by.name(), operands.join(", "))
+                    }
+                    Call::ToInteger(cast) => write!(f, "{cast}({})", operands.join(", ")),
+                    _ => write!(f, "{}({})", call.name(), operands.join(", ")),
+                }
             }
+            // A value is rounded already.
+            Expr::Round(None, inner) if matches!(**inner, Expr::Value(..)) => write!(f, "{inner}"),
             Expr::Round(None, inner) => write!(f, "rounded({inner})"),
             Expr::Round(Some(format), inner) => write!(f, "{}({inner})", format.name().unwrap_or("?")),
         }

@@ -23,6 +23,7 @@ mod evaluation;
 mod evaluation_text;
 mod explain;
 mod expr;
+mod integer;
 mod literals;
 mod observed;
 mod parse;
@@ -61,6 +62,7 @@ pub use explain::{
     DotTermText, Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, flags_text, meaning,
 };
 pub use expr::{Expr, ExprError, parse_typed};
+pub use integer::{IntegerCast, IntegerType, OutOfRange};
 pub use literals::{Doubles, Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;
 pub use parse::{Statements, names_in, parse_expr, parse_statements};

@@ -321,7 +321,7 @@ struct Typing<'a> {
     leaf: &'a dyn Fn(Typed, &str) -> Literal,
     /// Of a function of literals alone.
     of_literals: Option<Format>,
-    /// Whether a number beside a value of 16 bits stays in f32 as a factor or a divisor, as in torch.
+    /// Whether a number beside a value of 16 bits stays in f32 as a factor, a divisor or a term, as in torch.
     keeps_numbers: bool,
 }
 
@@ -338,6 +338,8 @@ impl Typing<'_> {
                 (!literal.is_weak).then_some(literal.value.format)
             }
             Expr::Round(Some(format), _) => Some(*format),
+            Expr::Call(Call::ToInteger(_), _) => None,
+            Expr::Call(Call::RoundTo(format, _), _) => Some(*format),
             _ => {
                 let of_parts = expr.parts().into_iter().fold(None, |known, part| meet(known, self.strong(part)));
                 of_parts.or(self.of_literals.filter(|_| is_of_literals(expr)))
@@ -356,12 +358,15 @@ impl Typing<'_> {
             }
             Expr::Round(Some(format), inner) => match self.typed(*inner, format) {
                 // A cast to the type that it has already.
-                inner if inner.format() == format => inner,
+                inner if inner.float_type() == Some(format) => inner,
                 inner => Expr::Round(Some(format), Box::new(inner)),
             },
-            _ if self.keeps_numbers && own.width() == 16 && self.is_by_a_number(&expr) => {
+            _ if self.keeps_numbers && own.width() == 16 && self.has_a_number(&expr) => {
+                let is_sum = matches!(expr, Expr::Add(..) | Expr::Sub(..));
                 let wide = expr.map_parts(|part| match self.strong(&part) {
                     Some(own) => Expr::Round(Some(Format::F32), Box::new(self.typed(part, own))),
+                    // What stands apart is what `rewrite.rs` looks for: torch's kernels differ in it.
+                    None if is_sum => Expr::Round(None, Box::new(self.typed(part, Format::F32))),
                     None => self.typed(part, Format::F32),
                 });
                 Expr::Round(Some(own), Box::new(wide))
@@ -370,11 +375,11 @@ impl Typing<'_> {
         }
     }
 
-    /// Whether it is a product of a value and a number, or a quotient by a number.
-    fn is_by_a_number(&self, expr: &Expr) -> bool {
+    /// Whether it is a product or a sum of a value and a number, or a quotient by a number.
+    fn has_a_number(&self, expr: &Expr) -> bool {
         let is_number = |part: &Expr| self.strong(part).is_none();
         match expr {
-            Expr::Mul(a, b) => is_number(a) != is_number(b),
+            Expr::Mul(a, b) | Expr::Add(a, b) | Expr::Sub(a, b) => is_number(a) != is_number(b),
             Expr::Call(Call::Function(Function::Divide), parts) => !is_number(&parts[0]) && is_number(&parts[1]),
             _ => false,
         }

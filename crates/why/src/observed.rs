@@ -124,7 +124,9 @@ impl ObservedValue {
 
     /// Whether it is a whole number without a type that a result is cut to.
     pub(crate) fn is_cut_from(&self, result: Typed) -> bool {
-        let seen = is_integer(&self.text).then(|| self.text.parse::<i128>().ok()).flatten();
+        // An integer is never -0.
+        let seen =
+            (is_integer(&self.text) && self.zero() != Some(true)).then(|| self.text.parse::<i128>().ok()).flatten();
         seen.is_some() && seen == whole(result) && self.typed(result.format) != Some(result)
     }
 

@@ -4,18 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Rounding};
-use roundonce_deviate::Typed;
+use roundonce_deviate::{NarrowBy, Typed};
 use roundonce_functions::Function;
 use roundonce_isa::convert;
 
 use crate::arrays::is_reduction;
 use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
+use crate::integer::{IntegerCast, IntegerType};
 use crate::literals::{Language, is_integer};
 use crate::tokens::{Kind, Token, tokens};
-use crate::vocabulary::{
-    Built, Meaning, is_integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of,
-};
+use crate::vocabulary::{Built, Meaning, integer_type, is_keyword, lerp, meaning, operand_type, to_integer, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
@@ -89,7 +88,9 @@ pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1).map(|token| token.kind);
         let Kind::Name(name) = token.kind else { continue };
-        let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name);
+        // A type of integers stands before the end of its parentheses, or before another word of it.
+        let is_integer = integer_type(&[name]).is_some() && is_within_cast(&tokens, index);
+        let is_function = next == Some(Kind::Mark("(")) || type_of(name).is_some() || is_keyword(name) || is_integer;
         if next == Some(Kind::Mark("=")) {
             known.insert(name);
         } else if !is_function && known.insert(name) {
@@ -97,6 +98,16 @@ pub(crate) fn placed_names(text: &str) -> Vec<(usize, &str)> {
         }
     }
     names
+}
+
+/// Whether a word stands among others alone in parentheses behind which a value follows, as a type does.
+fn is_within_cast(tokens: &[Token<'_>], at: usize) -> bool {
+    let is_word = |token: &&Token<'_>| matches!(token.kind, Kind::Name(_));
+    let before = tokens[..at].iter().rev().find(|token| !is_word(token)).map(|token| token.kind);
+    let mut behind = tokens[at..].iter().skip_while(is_word).map(|token| token.kind);
+    before == Some(Kind::Mark("("))
+        && behind.next() == Some(Kind::Mark(")"))
+        && matches!(behind.next(), Some(Kind::Name(_) | Kind::Number(_) | Kind::Mark("(")))
 }
 
 /// Whether an operand is an integer.
@@ -107,6 +118,12 @@ enum Whole {
     Literal,
     /// What is cast to one, or made of such.
     Cast,
+}
+
+/// A type that a value is cast to.
+enum Cast {
+    Float(Format),
+    Integer(IntegerType),
 }
 
 struct Parser<'a> {
@@ -311,17 +328,16 @@ impl<'a> Parser<'a> {
         if self.take("+") {
             return self.factor();
         }
-        // `(float)x`
-        if let (Some(Kind::Mark("(")), Some(Kind::Name(name)), Some(Kind::Mark(")"))) =
-            (self.kind(), self.kind_at(1), self.kind_at(2))
-            && (type_of(name).is_some() || is_integer_type(name))
-        {
-            self.at += 3;
+        if let Some((tokens, cast)) = self.cast()? {
+            self.at += tokens;
             self.count(1)?;
             let (inner, _) = self.factor()?;
-            return Ok(match type_of(name) {
-                Some(format) => (Expr::Round(Some(format), Box::new(inner)), Whole::No),
-                None => (Expr::Call(Call::Trunc, vec![inner]), Whole::Cast),
+            return Ok(match cast {
+                Cast::Float(format) => (Expr::Round(Some(format), Box::new(inner)), Whole::No),
+                Cast::Integer(to) => {
+                    let cut = IntegerCast::written(to, NarrowBy::Direction(Rounding::TowardZero));
+                    (Expr::Call(Call::ToInteger(cut), vec![inner]), Whole::Cast)
+                }
             });
         }
         let (base, whole) = self.primary()?;
@@ -330,6 +346,38 @@ impl<'a> Parser<'a> {
         }
         let (power, _) = self.factor()?;
         Ok((self.raised(base, power)?, Whole::No))
+    }
+
+    /// A type in parentheses, such as `(float)` or `(unsigned int)`, and how many tokens it has.
+    ///
+    /// # Errors
+    /// That casts to the type are not computed.
+    fn cast(&self) -> Result<Option<(usize, Cast)>, ExprError> {
+        let words: Vec<&str> = (1..)
+            .map_while(|ahead| match self.kind_at(ahead) {
+                Some(Kind::Name(word)) => Some(word),
+                _ => None,
+            })
+            .collect();
+        let behind = self.kind_at(words.len() + 1);
+        if self.kind() != Some(Kind::Mark("(")) || words.is_empty() || behind != Some(Kind::Mark(")")) {
+            return Ok(None);
+        }
+        let float = if let [name] = words[..] { type_of(name) } else { None };
+        // A name that has a value is no type.
+        let is_value = |word: &&str| self.names.contains_key(*word) || self.named.contains_key(*word);
+        let integer = || integer_type(&words).filter(|_| !words.iter().any(is_value)).map(Cast::Integer);
+        let found = float.map(Cast::Float).or_else(integer).map(|cast| (words.len() + 2, cast));
+        let is_type =
+            || words.len() > 1 || matches!(words[0], "bool" | "_Bool") && is_within_cast(&self.tokens, self.at + 1);
+        if found.is_none() && is_type() {
+            let message = format!(
+                "`{}` is no type that casts are computed to: expected a float of 16 to 64 bits or an integer of 8 to 64",
+                words.join(" ")
+            );
+            return Err(ExprError { at: self.place(), message });
+        }
+        Ok(found)
     }
 
     /// A power. A square is a product and a power of a half a root, as NumPy and compilers have it; torch and JAX
@@ -421,7 +469,7 @@ impl<'a> Parser<'a> {
         if let Some(format) = operand_type(name, self.language) {
             operands = operands.into_iter().map(|operand| converted(operand, format)).collect();
         }
-        let whole = if to_integer(name).is_some() { Whole::Cast } else { Whole::No };
+        let whole = if to_integer(name, self.language).is_some() { Whole::Cast } else { Whole::No };
         let expr = match meaning {
             Meaning::Call(Call::Function(Function::Pow))
                 if matches!(self.language, Some(Language::Torch | Language::Jax)) =>

@@ -8,6 +8,7 @@ use roundonce_deviate::{Deviation, Typed};
 
 use crate::call::Call;
 use crate::expr::{Expr, product_text};
+use crate::integer::IntegerType;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -172,11 +173,15 @@ impl<'e> Choices<'e> {
 impl Plan {
     /// Whether an operation is a cast to a narrower type.
     pub(crate) fn is_narrowing(&self, op: &PlanOp) -> bool {
-        let width = |operand: &Ref| match *operand {
-            Ref::Leaf(leaf) => self.leaves[leaf].0.format.width(),
-            Ref::Op(earlier) => self.ops[earlier].format.width(),
-        };
-        op.call() == Some(Call::Round) && width(&op.operands[0]) > op.format.width()
+        op.call() == Some(Call::Round) && self.format_of(op.operands[0]).width() > op.format.width()
+    }
+
+    /// The type of an operand.
+    pub(crate) fn format_of(&self, operand: Ref) -> Format {
+        match operand {
+            Ref::Leaf(leaf) => self.leaves[leaf].0.format,
+            Ref::Op(earlier) => self.ops[earlier].format,
+        }
     }
 
     /// The plan of an expression as written: nothing fused, nothing split.
@@ -229,6 +234,19 @@ impl Plan {
             self.leaves.push(leaf);
             self.leaves.len() - 1
         }))
+    }
+
+    /// The type of integers that the result has, if it is an integer.
+    pub fn integer(&self) -> Option<IntegerType> {
+        match self.ops.last()?.call()? {
+            Call::ToInteger(cast) => Some(cast.to),
+            _ => None,
+        }
+    }
+
+    /// The type of the result, as a person calls it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.integer().map_or(self.format().name().unwrap_or("?"), IntegerType::name)
     }
 
     /// The type of the result.

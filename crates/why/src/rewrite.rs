@@ -1,20 +1,22 @@
 //! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
-//! products with a sum that has a 1, multiplied out; casts from f64 through f32; the integer that a half is rounded to.
+//! products with a sum that has a 1, multiplied out; casts from f64 through f32; the integer that a half is rounded
+//! to, and that a number out of range is cast to.
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::Format;
-use roundonce_deviate::Deviation;
+use roundonce_arith::{Format, Rounding};
+use roundonce_deviate::{Deviation, NarrowBy};
 use roundonce_functions::Function;
 
 use crate::call::Call;
 use crate::expr::Expr;
+use crate::integer::{IntegerCast, OutOfRange};
 
 /// A way in which machines and compilers compute a quotient or a root that stands in an expression; `None` where it is
 /// something else.
 type Rule = fn(&Expr) -> Option<Expr>;
 
-const RULES: [(Deviation, Rule); 11] = [
+const RULES: [(Deviation, Rule); 14] = [
     (Deviation::CastThroughF32, cast_through_f32),
     (Deviation::MultipliedOut, multiplied_out),
     (Deviation::ExpM1, expm1),
@@ -26,6 +28,9 @@ const RULES: [(Deviation, Rule); 11] = [
     (Deviation::ReciprocalRoot, reciprocal_root),
     (Deviation::HalfToEven, half_to_even),
     (Deviation::HalfAway, half_away),
+    (Deviation::X86Integers, on_x86),
+    (Deviation::UnlimitedIntegers, unlimited),
+    (Deviation::NumberFirst, number_first),
 ];
 
 fn call(function: Function, operands: Vec<Expr>) -> Expr {
@@ -94,19 +99,71 @@ fn multiplied_out(expr: &Expr) -> Option<Expr> {
 fn cast_through_f32(expr: &Expr) -> Option<Expr> {
     let Expr::Round(Some(to), inner) = expr else { return None };
     let single = Expr::Round(Some(Format::F32), inner.clone());
-    (inner.format() == Format::F64 && to.width() < 32).then(|| Expr::Round(Some(*to), Box::new(single)))
+    (inner.float_type() == Some(Format::F64) && to.width() < 32).then(|| Expr::Round(Some(*to), Box::new(single)))
 }
 
 /// `round(x)` as `rint(x)`: one name for both in the languages that people have side by side.
 fn half_to_even(expr: &Expr) -> Option<Expr> {
-    let Expr::Call(Call::RoundAway, operands) = expr else { return None };
-    Some(Expr::Call(Call::Rint, operands.clone()))
+    match expr {
+        Expr::Call(Call::RoundAway, operands) => Some(Expr::Call(Call::Rint, operands.clone())),
+        _ => recast(expr, |cast| {
+            let by = NarrowBy::Direction(Rounding::NearestEven);
+            (cast.by == NarrowBy::TiesAway).then_some(IntegerCast { by, ..cast })
+        }),
+    }
 }
 
 /// `rint(x)` as `round(x)`.
 fn half_away(expr: &Expr) -> Option<Expr> {
-    let Expr::Call(Call::Rint, operands) = expr else { return None };
-    Some(Expr::Call(Call::RoundAway, operands.clone()))
+    match expr {
+        Expr::Call(Call::Rint, operands) => Some(Expr::Call(Call::RoundAway, operands.clone())),
+        _ => recast(expr, |cast| {
+            let is_nearest = cast.by == NarrowBy::Direction(Rounding::NearestEven);
+            is_nearest.then_some(IntegerCast { by: NarrowBy::TiesAway, ..cast })
+        }),
+    }
+}
+
+/// Another cast to an integer in the place of one.
+fn recast(expr: &Expr, other: impl Fn(IntegerCast) -> Option<IntegerCast>) -> Option<Expr> {
+    let Expr::Call(Call::ToInteger(cast), operands) = expr else { return None };
+    other(*cast).map(|cast| Expr::Call(Call::ToInteger(cast), operands.clone()))
+}
+
+/// A cast to an integer with what x86 gives for a number that the type does not hold.
+fn on_x86(expr: &Expr) -> Option<Expr> {
+    recast(expr, |cast| {
+        let is_other = cast.out_of_range == OutOfRange::Clamped;
+        is_other.then_some(IntegerCast { out_of_range: OutOfRange::X86, ..cast })
+    })
+}
+
+/// `int(x)` as Python has it.
+fn unlimited(expr: &Expr) -> Option<Expr> {
+    recast(expr, |cast| {
+        let is_other = cast.may_be_unlimited && cast.out_of_range == OutOfRange::Clamped;
+        is_other.then_some(IntegerCast { out_of_range: OutOfRange::Kept, ..cast })
+    })
+}
+
+/// A sum of a value of 16 bits and a number in f32, as torch's kernels for GPUs have it, with the number rounded first.
+fn number_first(expr: &Expr) -> Option<Expr> {
+    let Expr::Round(Some(to), sum) = expr else { return None };
+    let own = |term: &Expr| match term {
+        Expr::Round(Some(Format::F32), value) if value.float_type() == Some(*to) => Some((**value).clone()),
+        Expr::Round(None, number) => Some(Expr::Round(Some(*to), number.clone())),
+        _ => None,
+    };
+    let is_number = |term: &Expr| matches!(term, Expr::Round(None, _));
+    let both = |a: &Expr, b: &Expr| {
+        let has_one = to.width() == 16 && is_number(a) != is_number(b);
+        Some((Box::new(own(a).filter(|_| has_one)?), Box::new(own(b)?)))
+    };
+    match &**sum {
+        Expr::Add(a, b) => both(a, b).map(|(a, b)| Expr::Add(a, b)),
+        Expr::Sub(a, b) => both(a, b).map(|(a, b)| Expr::Sub(a, b)),
+        _ => None,
+    }
 }
 
 /// `exp(x) - 1` as `expm1(x)`.

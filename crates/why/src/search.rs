@@ -14,11 +14,12 @@ use roundonce_isa::grouped;
 use crate::accuracy::ALL_DOCUMENTS;
 use crate::accurate::is_merely_accurate;
 use crate::approximate::MAX_APPROXIMATIONS;
+use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, has_wider_type, is_same_fused};
 use crate::expr::Expr;
 use crate::observed::{Agreement, ObservedValue};
-use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
+use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
 use crate::rewrite::rewritings;
 use crate::whole::nearby;
 use crate::x87;
@@ -182,7 +183,10 @@ impl CandidateSet {
         // What was seen in the result's own type was rounded to it.
         let is_typed = observed.is_typed(self.format());
         let gives = self.tier(tier).iter().filter_map(|it| {
-            let agreement = observed.agreement(it.result, &it.evaluation.model())?;
+            let agreement = match it.evaluation.unheld_integer(it.result) {
+                Some(digits) => (observed.text == digits).then_some(Agreement::Named)?,
+                None => observed.agreement(it.result, &it.evaluation.model())?,
+            };
             let may_be_it = !is_typed || it.result.format == self.format();
             may_be_it.then(|| (agreement, it.explanation(), digest(&it.evaluation, &self.profile)))
         });
@@ -192,7 +196,13 @@ impl CandidateSet {
             let is_more = is_subset(&simpler.deviations, &other.deviations);
             one == another || is_more && !is_same_fused(&simpler.deviations, &other.deviations)
         });
-        found.into_iter().map(|(_, it, _)| it).collect()
+        let mut found: Vec<&Explanation> = found.into_iter().map(|(_, it, _)| it).collect();
+        // What gives any NaN says less than what gives this one.
+        let is_any_nan = |it: &&Explanation| it.deviations.contains(&Deviation::OtherNan);
+        if !found.iter().all(is_any_nan) {
+            found.retain(|it| !is_any_nan(it));
+        }
+        found
     }
 
     /// What gives an observed value.
@@ -490,15 +500,24 @@ fn subsets(choices: &Choices<'_>) -> (Vec<Vec<Fusion>>, bool) {
     (subsets, false)
 }
 
+fn is_to_integer(op: &PlanOp) -> bool {
+    matches!(op.call(), Some(Call::ToInteger(_)))
+}
+
 fn traits(plan: &Plan) -> ExpressionTraits {
     let mut formats: Vec<Format> = Vec::new();
-    for op in &plan.ops {
+    // What holds an integer is no operation's type.
+    for op in plan.ops.iter().filter(|op| !is_to_integer(op)) {
         if !formats.contains(&op.format) {
             formats.push(op.format);
         }
     }
     ExpressionTraits {
-        format: plan.format(),
+        format: plan
+            .ops
+            .last()
+            .filter(|op| is_to_integer(op))
+            .map_or(plan.format(), |op| plan.format_of(op.operands[0])),
         formats,
         is_contracted: !plan.fused.is_empty(),
         has_product: plan.ops.iter().any(|op| matches!(op.arith(), Some(ArithOp::Mul | ArithOp::MulAdd))),

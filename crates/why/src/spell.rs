@@ -3,13 +3,16 @@
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, EvalMethod, EvalModel, NarrowBy, Typed};
 use roundonce_functions::Function;
-use roundonce_isa::{hex_bits, hexadecimal};
+use roundonce_isa::hex_bits;
 use serde::Serialize;
 
+mod cuda;
 mod spirv;
 
+use self::cuda::{c_type, cuda_call, cuda_leaf, cuda_name, cuda_to_integer, narrowed};
 use crate::call::Call;
 use crate::evaluation::{Evaluation, Step};
+use crate::integer::{IntegerCast, OutOfRange};
 use crate::plan::{PlanOp, Ref};
 
 /// What to write to get an evaluation's bits. Each is empty where the language has no such operation.
@@ -91,6 +94,15 @@ impl Speller<'_> {
         let is_wide = op.call() == Some(Call::Round) && op.format == Format::F64;
         let (_, from) = *self.operand_formats(index).first().filter(|_| is_wide && !self.narrows(index))?;
         matches!(from, Format::F16 | Format::F32).then_some(from)
+    }
+    /// The cast to an integer that gives the result, and the type that it takes, where PTX and CUDA have it.
+    fn to_integer(&self, index: usize) -> Option<(IntegerCast, Format)> {
+        let plan = &self.evaluation.plan;
+        let Some(Call::ToInteger(cast)) = plan.ops[index].call() else { return None };
+        let is_result = index + 1 == plan.ops.len() && !plan.negate_result;
+        let is_gpu = cast.out_of_range == OutOfRange::Clamped && cast.by != NarrowBy::TiesAway;
+        let (_, from) = *self.operand_formats(index).first()?;
+        (is_result && is_gpu).then_some((cast, from))
     }
     fn widens(&self, index: usize) -> bool {
         self.widened(index).is_some()
@@ -190,14 +202,19 @@ pub(crate) fn step_text(evaluation: &Evaluation, step: &Step) -> String {
     }
 }
 
-fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, narrow_by, .. }: &Step) -> String {
+fn step_in_own_type(evaluation: &Evaluation, step: &Step) -> String {
+    let Step { operation, call, operands, narrow_by, .. } = step;
+    // Nothing else than the instructions that PTX has is called `.ftz`.
+    let is_named = has_ftz(evaluation, step);
+    let mode = if operation.flush && !is_named { ", flushing" } else { "" };
+    let operation = &Operation { flush: operation.flush && is_named, ..*operation };
     if let Some(call) = call {
         let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
         if let Call::Compare(relation) = call {
             return names.join(&format!(" {} ", relation.sign()));
         }
-        let by = narrow_by.filter(|_| *call == Call::Round).unwrap_or(NarrowBy::Direction(operation.rounding));
-        return format!("{}({})", call_name(*call, operation, by), names.join(", "));
+        let by = narrow_by.filter(|_| call.is_cast()).unwrap_or(NarrowBy::Direction(operation.rounding));
+        return format!("{}({}){mode}", call_name(*call, operation, by), names.join(", "));
     }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
     let last = operands.len() - 1;
@@ -210,9 +227,25 @@ fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, n
             format!("{}{}", if negated { "-" } else { "" }, operand_name(evaluation, operand))
         })
         .collect();
-    // No instruction flushes f64: processors do, by a mode.
-    let mode = if operation.flush && operation.format == Format::F64 { ", flushing" } else { "" };
     format!("{}({}){mode}", ptx_name(operation), names.join(", "))
+}
+
+/// Whether what a step flushes is what `.ftz` of an instruction flushes: none flushes f64, which processors do by a mode; a
+/// conversion flushes f32 alone; and NVIDIA's arithmetic flushes results after rounding.
+fn has_ftz(evaluation: &Evaluation, step: &Step) -> bool {
+    let Step { operation, call, operands, profile, .. } = step;
+    match call {
+        None => {
+            operation.format != Format::F64
+                && profile.tininess_of(operation.op) == Profile::NVIDIA.tininess_of(operation.op)
+        }
+        Some(Call::Round | Call::RoundTo(..)) => {
+            let formats = [operation.format, evaluation.plan.format_of(operands[0])];
+            formats.contains(&Format::F32) && formats.iter().all(|format| format.width() >= 32)
+        }
+        Some(Call::ToInteger(_)) => evaluation.plan.format_of(operands[0]) == Format::F32,
+        Some(_) => operation.format == Format::F32,
+    }
 }
 
 /// A call as an expression has it: `exp(x)`, `a / t0`.
@@ -228,9 +261,19 @@ pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &S
 
 /// A call's name: PTX's for what PTX rounds, `exp.f32` for the others.
 fn call_name(call: Call, operation: &Operation, by: NarrowBy) -> String {
+    if let Call::ToInteger(cast) = call {
+        let flush = if operation.flush { ".ftz" } else { "" };
+        let ptx = format!("cvt.{}{flush}.{}", cast.direction(), cast.to.ptx());
+        return match cast.out_of_range {
+            OutOfRange::Clamped => ptx,
+            OutOfRange::X86 | OutOfRange::Kept => cast.to_string(),
+        };
+    }
     let flush = if operation.flush && operation.format == Format::F32 { ".ftz" } else { "" };
     let rounding = match call {
-        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot) | Call::Round => {
+        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot)
+        | Call::Round
+        | Call::RoundTo(..) => {
             format!(".{}", by.name())
         }
         _ => String::new(),
@@ -268,7 +311,8 @@ impl Speller<'_> {
         };
         let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
         let is_missing = |(index, op): (usize, &PlanOp)| {
-            op.call().is_some_and(|call| !has_instruction(call, op.format)) && !self.widens(index)
+            let is_other = op.call().is_some_and(|call| !has_instruction(call, op.format)) && !self.widens(index);
+            is_other && self.to_integer(index).is_none()
         };
         if self.has(&Deviation::ZeroDominance)
             || (0..evaluation.plan.ops.len()).any(is_unknown)
@@ -298,6 +342,13 @@ impl Speller<'_> {
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
+            if let Some((cast, from)) = self.to_integer(index) {
+                let flush = if operation.flush && from == Format::F32 { ".ftz" } else { "" };
+                let (to, result) = (cast.to.ptx(), result_name(evaluation, index));
+                let (direction, from) = (cast.direction(), type_name(from));
+                lines.push(format!("cvt.{direction}{flush}.{to}.{from} {result}, {};", operand_text(op.operands[0])));
+                continue;
+            }
             if let Some(from) = self.widened(index) {
                 let flush = if operation.flush && from == Format::F32 { ".ftz" } else { "" };
                 let (ty, from, result) = (type_name(op.format), type_name(from), result_name(evaluation, index));
@@ -373,13 +424,23 @@ impl Speller<'_> {
             return String::new();
         }
         // nvcc's option is about f32 alone.
-        if self.model.flushes() && evaluation.plan.ops.iter().any(|op| op.format != Format::F32) {
+        let is_other = |(index, op): (usize, &PlanOp)| op.format != Format::F32 && self.to_integer(index).is_none();
+        if self.model.flushes() && evaluation.plan.ops.iter().enumerate().any(is_other) {
             return String::new();
         }
         let flag = if self.model.flushes() || self.model.flushes_wide() { "   // nvcc -ftz=true" } else { "" };
         let mut texts: Vec<String> = Vec::new();
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
+            if let Some((cast, from)) = self.to_integer(index) {
+                let operand = match op.operands[0] {
+                    Ref::Leaf(leaf) => cuda_leaf(evaluation, leaf),
+                    Ref::Op(earlier) => texts[earlier].clone(),
+                };
+                let Some(name) = cuda_to_integer(cast, from) else { return String::new() };
+                texts.push(format!("{name}({operand})"));
+                continue;
+            }
             let cast = |format: Format, text: String| {
                 if format == operation.format { text } else { format!("({}){text}", c_type(operation.format)) }
             };
@@ -428,108 +489,5 @@ impl Speller<'_> {
         let sign = if evaluation.plan.negate_result { "-" } else { "" };
         let text = texts.pop().unwrap_or_else(|| cuda_leaf(evaluation, 0));
         format!("{sign}{text}{flag}")
-    }
-}
-
-/// A conversion that rounds; a cast does so to nearest.
-fn narrowed(from: Format, to: Format, rounding: Rounding, text: &str) -> String {
-    let (name, suffix) = match (from, to) {
-        _ if rounding == Rounding::NearestEven => return format!("({}){text}", c_type(to)),
-        (Format::F64, Format::F32) => ("__double2float", cuda_rounding(rounding)),
-        (_, Format::F16) => ("__float2half", cuda_rounding(rounding)),
-        _ => ("__float2bfloat16", cuda_rounding(rounding)),
-    };
-    format!("{name}_{suffix}({text})")
-}
-
-/// A value as C++ has it: the expression's own text where that is C++ of its type.
-fn cuda_leaf(evaluation: &Evaluation, leaf: usize) -> String {
-    let (value, text) = &evaluation.plan.leaves[leaf];
-    if literal(evaluation, leaf).is_none() {
-        return text.clone();
-    }
-    let digits = match value.format {
-        Format::F32 => text.strip_suffix('f').unwrap_or(""),
-        Format::F64 => text,
-        _ => "",
-    };
-    let is_decimal = digits.contains('.') && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_finite = value.bits & value.format.magnitude_mask() < value.format.infinity();
-    let hex = hexadecimal(value.format, value.bits);
-    match value.format {
-        _ if is_decimal => text.clone(),
-        Format::F32 if is_finite => format!("{hex}f"),
-        Format::F64 if is_finite => hex,
-        Format::F32 => format!("__uint_as_float({:#x}u)", value.bits),
-        Format::F64 => format!("__longlong_as_double({:#x}ll)", value.bits),
-        Format::F16 => format!("__ushort_as_half({:#x})", value.bits),
-        _ => format!("__ushort_as_bfloat16({:#x})", value.bits),
-    }
-}
-
-fn c_type(format: Format) -> &'static str {
-    match format {
-        Format::F16 => "__half",
-        Format::BF16 => "__nv_bfloat16",
-        Format::F32 => "float",
-        _ => "double",
-    }
-}
-
-fn cuda_name(operation: &Operation, subtracts: bool) -> String {
-    let rounding = cuda_rounding(operation.rounding);
-    let name = match (operation.op, subtracts) {
-        (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, _) => "fma",
-        (ArithOp::Mul, _) => "mul",
-        (ArithOp::Add, true) => "sub",
-        (ArithOp::Add, false) => "add",
-    };
-    match (operation.format, name) {
-        (Format::F32, "fma") => format!("__fmaf_{rounding}"),
-        (Format::F32, _) => format!("__f{name}_{rounding}"),
-        (Format::F64, "fma") => format!("__fma_{rounding}"),
-        (Format::F64, _) => format!("__d{name}_{rounding}"),
-        (_, "fma") if operation.saturates() => "__hfma_sat".to_owned(),
-        (_, "fma") => "__hfma".to_owned(),
-        _ if operation.saturates() => format!("__h{name}_sat"),
-        _ => format!("__h{name}_rn"),
-    }
-}
-
-/// CUDA's name of a call that gives its bits.
-fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
-    let rounding = cuda_rounding(operation.rounding);
-    let (letter, suffix) = match operation.format {
-        Format::F32 => ('f', "f"),
-        Format::F64 => ('d', ""),
-        _ => return None,
-    };
-    let exact = |name: &str| Some(format!("{name}{suffix}"));
-    match call {
-        Call::Function(Function::Divide) => Some(format!("__{letter}div_{rounding}")),
-        Call::Function(Function::Reciprocal) => Some(format!("__{letter}rcp_{rounding}")),
-        Call::Function(Function::SquareRoot) => Some(format!("__{letter}sqrt_{rounding}")),
-        Call::Function(Function::ReciprocalSquareRoot) if suffix == "f" => Some("__frsqrt_rn".to_owned()),
-        Call::Min => exact("fmin"),
-        Call::Max => exact("fmax"),
-        Call::Abs => exact("fabs"),
-        Call::CopySign => exact("copysign"),
-        Call::Floor => exact("floor"),
-        Call::Ceil => exact("ceil"),
-        Call::Trunc => exact("trunc"),
-        Call::Rint => exact("rint"),
-        Call::RoundAway => exact("round"),
-        Call::Fmod => exact("fmod"),
-        Call::Negate => Some("-".to_owned()),
-        Call::Function(_) | Call::MinNan | Call::MaxNan | Call::Round | Call::Compare(_) => None,
-    }
-}
-
-const fn cuda_rounding(rounding: Rounding) -> &'static str {
-    match rounding {
-        Rounding::NearestEven => "rn",
-        Rounding::TowardZero => "rz",
-        Rounding::Down => "rd",
-        Rounding::Up => "ru",
     }
 }

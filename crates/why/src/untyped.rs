@@ -132,7 +132,11 @@ impl Untyped<'_> {
                 if !cut.is_empty() {
                     let candidates = CandidateSet::of(&with_cut, options, profile);
                     let option = format!("{quotients} cut to a whole number, as {language} cuts quotients of integers");
-                    for (answered, seen) in found.seen.iter_mut().zip(seen).filter(|(answered, _)| is_open(answered)) {
+                    // An integer is never -0.
+                    let may_be_cut = |(answered, seen): &(&mut ObservedAnswer, &ObservedValue)| {
+                        is_open(answered) && seen.zero() != Some(true)
+                    };
+                    for (answered, seen) in found.seen.iter_mut().zip(seen).filter(may_be_cut) {
                         let other = explained(&candidates, seen, &option);
                         answered.cut = other.map(|it| it.text()).or(answered.cut.take());
                     }

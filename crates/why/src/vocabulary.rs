@@ -1,11 +1,12 @@
 //! What words mean in the languages that people paste from: types, CUDA's conversions, functions.
 
-use roundonce_arith::Format;
-use roundonce_deviate::Typed;
+use roundonce_arith::{Format, Rounding};
+use roundonce_deviate::{NarrowBy, Typed};
 use roundonce_functions::Function;
 
 use crate::call::Call;
 use crate::expr::Expr;
+use crate::integer::{IntegerCast, IntegerType};
 use crate::literals::Language;
 
 /// The type that a name is in some language.
@@ -20,32 +21,87 @@ pub(crate) fn type_of(name: &str) -> Option<Format> {
     })
 }
 
-/// Whether a name is a type of integers: a cast to it cuts.
-pub(crate) fn is_integer_type(name: &str) -> bool {
+/// The words that C's types of integers are made of.
+const INTEGER_WORDS: [&str; 6] = ["int", "long", "short", "char", "signed", "unsigned"];
+
+/// A type of integers by its name, or its words as C has them; `long` has 64 bits, as on Linux.
+pub(crate) fn integer_type(words: &[&str]) -> Option<IntegerType> {
+    let of = |bits, is_signed| Some(IntegerType { bits, is_signed });
+    if words.iter().all(|word| INTEGER_WORDS.contains(word)) {
+        let count = |word: &str| words.iter().filter(|it| **it == word).count();
+        let bits = match (count("long"), count("short"), count("char"), count("int")) {
+            (0, 0, 0, _) => 32,
+            (1 | 2, 0, 0, _) => 64,
+            (0, 1, 0, _) => 16,
+            (0, 0, 1, 0) => 8,
+            _ => return None,
+        };
+        let is_one = count("int") <= 1 && count("signed") + count("unsigned") <= 1 && !words.is_empty();
+        return is_one.then_some(IntegerType { bits, is_signed: count("unsigned") == 0 });
+    }
+    let &[name] = words else { return None };
     let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-    matches!(last, "int" | "long" | "i32" | "i64" | "int32" | "int64" | "int32_t" | "int64_t" | "Int32" | "Int64")
+    match last {
+        "int" | "i32" | "int32" | "int32_t" | "Int32" => of(32, true),
+        "long" | "i64" | "int64" | "int64_t" | "Int64" => of(64, true),
+        "i16" | "int16" | "int16_t" | "Int16" => of(16, true),
+        "i8" | "int8" | "int8_t" | "Int8" => of(8, true),
+        "uint" | "u32" | "uint32" | "uint32_t" | "UInt32" => of(32, false),
+        "ulong" | "u64" | "uint64" | "uint64_t" | "UInt64" | "size_t" => of(64, false),
+        "ushort" | "u16" | "uint16" | "uint16_t" | "UInt16" => of(16, false),
+        "uchar" | "u8" | "uint8" | "uint8_t" | "UInt8" => of(8, false),
+        _ => None,
+    }
+}
+
+/// A cast to a type of integers, which cuts: by its name in the place of a function's.
+fn integer_cast(name: &str, language: Option<Language>) -> Option<Call> {
+    let cast = IntegerCast::written(integer_type(&[name])?, NarrowBy::Direction(Rounding::TowardZero));
+    match language {
+        // Python's has no limit.
+        Some(language) if name == "int" && language.is_python() => Some(Call::Trunc),
+        None => Some(Call::ToInteger(IntegerCast { may_be_unlimited: name == "int", ..cast })),
+        Some(_) => Some(Call::ToInteger(cast)),
+    }
 }
 
 /// What gives an integer of a number: a type of integers, CUDA's conversions, C's.
-pub(crate) fn to_integer(name: &str) -> Option<Call> {
+pub(crate) fn to_integer(name: &str, language: Option<Language>) -> Option<Call> {
+    let call = |bits, is_signed, by| Some(Call::ToInteger(IntegerCast::written(IntegerType { bits, is_signed }, by)));
+    let nearest = NarrowBy::Direction(Rounding::NearestEven);
     match name.strip_prefix("std::").unwrap_or(name) {
-        "lrint" | "lrintf" | "llrint" | "llrintf" => Some(Call::Rint),
-        "lround" | "lroundf" | "llround" | "llroundf" => Some(Call::RoundAway),
-        _ if is_integer_type(name) => Some(Call::Trunc),
-        _ => {
-            let (types, rounding) = name.strip_prefix("__")?.rsplit_once('_')?;
-            let (from, to) = types.split_once('2')?;
-            if !matches!(from, "float" | "double" | "half" | "bfloat16") || !matches!(to, "int" | "ll") {
-                return None;
-            }
-            match rounding {
-                "rn" => Some(Call::Rint),
-                "rz" => Some(Call::Trunc),
-                "rd" => Some(Call::Floor),
-                "ru" => Some(Call::Ceil),
-                _ => None,
-            }
-        }
+        "lrint" | "lrintf" | "llrint" | "llrintf" => return call(64, true, nearest),
+        "lround" | "lroundf" | "llround" | "llroundf" => return call(64, true, NarrowBy::TiesAway),
+        _ => {}
+    }
+    if let Some(cast) = integer_cast(name, language) {
+        return Some(cast);
+    }
+    let (types, rounding) = name.strip_prefix("__")?.rsplit_once('_')?;
+    let (from, to) = types.split_once('2')?;
+    let by = NarrowBy::Direction(direction(rounding)?);
+    match to {
+        _ if !matches!(from, "float" | "double" | "half" | "bfloat16") => None,
+        "int" => call(32, true, by),
+        "uint" => call(32, false, by),
+        "ll" => call(64, true, by),
+        "ull" => call(64, false, by),
+        "short" => call(16, true, by),
+        "ushort" => call(16, false, by),
+        "char" => call(8, true, by),
+        "uchar" => call(8, false, by),
+        _ => None,
+    }
+}
+
+/// A direction of rounding as CUDA has it.
+fn direction(name: &str) -> Option<Rounding> {
+    match name {
+        "rn" => Some(Rounding::NearestEven),
+        "rz" => Some(Rounding::TowardZero),
+        "rd" => Some(Rounding::Down),
+        "ru" => Some(Rounding::Up),
+        _ => None,
     }
 }
 
@@ -61,6 +117,17 @@ static CONVERSIONS: [(&str, Format); 9] = [
     ("__double2half", Format::F16),
     ("__double2bfloat16", Format::BF16),
 ];
+
+/// CUDA's conversions in a direction that no mode changes.
+fn directed(types: &str, by: &str) -> Option<Call> {
+    let to = match types {
+        "__float2half" => Format::F16,
+        "__float2bfloat16" => Format::BF16,
+        "__double2float" => Format::F32,
+        _ => return None,
+    };
+    direction(by).map(|by| Call::RoundTo(to, by))
+}
 
 pub(crate) fn is_keyword(name: &str) -> bool {
     matches!(name, "const" | "let" | "var" | "auto" | "local" | "return" | "volatile" | "constexpr" | "static")
@@ -176,10 +243,13 @@ pub(crate) fn meaning(name: &str, language: Option<Language>) -> Option<Meaning>
     if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
         return Some(Meaning::Cast(*format));
     }
+    if let Some(call) = last.rsplit_once('_').and_then(|(types, by)| directed(types, by)) {
+        return Some(Meaning::Call(call));
+    }
     if let Some(format) = type_of(name) {
         return Some(Meaning::Cast(format));
     }
-    if let Some(call) = to_integer(name) {
+    if let Some(call) = to_integer(name, language) {
         return Some(Meaning::Call(call));
     }
     // JavaScript's ties go up.

@@ -28,7 +28,7 @@ pub(crate) fn kind(plan: &Plan) -> Option<Kind> {
         match op.call() {
             Some(Call::Compare(_)) => return Some(Kind::Truth),
             Some(call) if call.gives_whole() => kind = Some(Kind::Whole),
-            Some(Call::Negate | Call::Abs | Call::Round) => {}
+            Some(Call::Negate | Call::Abs | Call::Round | Call::RoundTo(..)) => {}
             _ => break,
         }
         at = if let Ref::Op(earlier) = op.operands[0] { Some(earlier) } else { None };

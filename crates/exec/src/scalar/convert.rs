@@ -2,7 +2,7 @@
 
 use super::sign_extend;
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
-use roundonce_functions::{integral, to_integral};
+use roundonce_functions::{as_integer, integral, nan_as_integer};
 use roundonce_ir::Scalar;
 
 /// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
@@ -56,23 +56,8 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
         }
         (Scalar::Float(format), Scalar::Int { bits, signed }) => {
             let a = flushed(how, format, a);
-            let limit = 1i128 << 64;
-            let value = match unpack(format, a) {
-                Unpacked::Nan { .. } => return nan_as_integer(format, bits, signed),
-                Unpacked::Zero { .. } => 0,
-                Unpacked::Infinite { negative: true } => -limit,
-                Unpacked::Infinite { negative: false } => limit,
-                Unpacked::Finite(x) if x.quantum >= 64 => {
-                    if x.negative {
-                        -limit
-                    } else {
-                        limit
-                    }
-                }
-                Unpacked::Finite(x) => {
-                    let magnitude = to_integral(x.significand, x.quantum, x.negative, how.rounding) as i128;
-                    if x.negative { -magnitude } else { magnitude }
-                }
+            let Some(value) = as_integer(format, a, how.rounding) else {
+                return integer(nan_as_integer(format, bits).into(), bits, signed);
             };
             integer(clamp(value, bits, signed), bits, signed)
         }
@@ -114,12 +99,6 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
             saturated(how, to, flushed(how, to, result))
         }
     }
-}
-
-/// PTX ISA 9.0, `cvt`: a NaN gives 0, but from f64 or to 64 bits the sign bit alone.
-fn nan_as_integer(from: Format, bits: u32, signed: bool) -> u64 {
-    let sign = from == Format::F64 || bits == 64;
-    integer(if sign { 1 << (bits - 1) } else { 0 }, bits, signed)
 }
 
 /// A NaN cut to a narrower format, made quiet.

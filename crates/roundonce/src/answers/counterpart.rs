@@ -353,10 +353,11 @@ fn spelled(evaluation: &Evaluation, to: Language, target: Option<SmTarget>, prof
         assumes: Vec::new(),
     };
     if to == Language::Cuda {
-        let ty = match evaluation.plan.format() {
-            Format::F16 => "__half",
-            Format::BF16 => "__nv_bfloat16",
-            Format::F32 => "float",
+        let ty = match (evaluation.plan.integer(), evaluation.plan.format()) {
+            (Some(integer), _) => integer.c_name(),
+            (_, Format::F16) => "__half",
+            (_, Format::BF16) => "__nv_bfloat16",
+            (_, Format::F32) => "float",
             _ => "double",
         };
         let mut result = "d".to_owned();

@@ -397,7 +397,7 @@ pub fn answer_arrays(
         literals: None,
         advice: advice(main.flat_map(|group| &group.deviations), Some(question.format()), options.toolchain.as_slice()),
         expression: question.text(),
-        ty: question.format().name().unwrap_or("?").to_owned(),
+        ty: question.type_name().to_owned(),
         elements,
         evaluations: compared,
         untried,

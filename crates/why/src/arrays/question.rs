@@ -12,6 +12,7 @@ use super::schedule::TensorUnit;
 use super::view::{View, broadcast, strides, strides_in};
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
+use crate::integer::IntegerType;
 use crate::literals::{Literal, LiteralTypes};
 use crate::parse::placed_names;
 use crate::tokens::tokens;
@@ -278,6 +279,11 @@ impl Question {
     pub fn has_untyped(&self) -> bool {
         let of_operands = |reduction: &Reduction| reduction.operands.iter().any(|operand| operand.expr.has_untyped());
         self.expr.has_untyped() || self.reduction.as_ref().is_some_and(of_operands)
+    }
+
+    /// The expression's type, as a person calls it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.expr.integer().map_or(self.format().name().unwrap_or("?"), IntegerType::name)
     }
 
     /// The expression's type.
