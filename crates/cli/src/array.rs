@@ -3,7 +3,6 @@
 use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 
-use roundonce::answers::inexact_number;
 use roundonce::elements::Elements;
 use roundonce::exec::Buffer;
 use roundonce_vectors::npy;
@@ -124,9 +123,9 @@ impl Array {
     /// Elements as written in an argument: `zeros:f32:1024`; `None` for a text of another kind.
     pub(crate) fn written(text: &str) -> Option<Result<Array, Failure>> {
         let elements = Elements::parse(text)?.map_err(Failure::Input);
-        let rounded = Elements::first_rounded(text).filter(|_| elements.is_ok());
-        let note = rounded.and_then(|(format, value)| inexact_number(&format!("`{value}`"), format, value));
-        note.iter().for_each(|note| output::note(note));
+        if elements.is_ok() {
+            Elements::notes(text).iter().for_each(|note| output::note(note));
+        }
         Some(elements.map(|Elements { ty, shape, bytes }| {
             let head = npy::Header::bytes(ty.descr, &shape);
             let header = Header { dtype: ty.descr.to_owned(), shape, fortran: false, start: head.len() as u64 };

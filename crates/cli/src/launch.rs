@@ -449,8 +449,11 @@ fn bind(ready: &Ready, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Opt
     let mut given: BTreeMap<usize, Argument> = BTreeMap::new();
     for text in &arguments.arg {
         let (name, value) = split_pair("--arg", text)?;
-        if given.insert(kernel::parameter(kernel, name).map_err(Failure::Input)?, value).is_some() {
-            return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
+        let place = kernel::parameter(kernel, name).map_err(Failure::Input)?;
+        if given.insert(place, value).is_some() {
+            let own = &kernel.params[place].name;
+            let other = if own == name { String::new() } else { format!(" is `{own}`, which") };
+            return Err(Failure::Input(format!("--arg: `{name}`{other} is given twice")));
         }
     }
     let mut images = arguments.images.bind(kernel)?;

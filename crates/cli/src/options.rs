@@ -253,6 +253,7 @@ pub(crate) const TRANSLATE: &[Table] = &[&[
     ("entry", RUNS),
     ("verify", RUNS),
     ("runs", RUNS),
+    ("step-limit", RUNS),
     ("allow", RUNS),
     ("ptx", RUNS),
     ("target-env", RUNS),

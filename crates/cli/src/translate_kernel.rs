@@ -7,7 +7,7 @@ use roundonce::answers::{Checked, TranslatedModule, located};
 use roundonce::kernel::{Choice, Source};
 use roundonce::spirv::{self, Environment};
 use roundonce::translate::rules::LOSSES;
-use roundonce::translation::{NoTranslation, Options, To, Verification, translate};
+use roundonce::translation::{NoTranslation, Options, STEP_LIMIT, To, Verification, translate};
 use roundonce::{SmTarget, Version};
 
 use crate::cuda::CudaSource;
@@ -31,6 +31,9 @@ pub(crate) struct KernelArguments {
     /// How many runs --verify makes of each kernel
     #[arg(long, value_name = "N", default_value_t = 16, requires = "verify")]
     runs: usize,
+    /// With --verify: a run of a kernel that takes more instructions than this is given up
+    #[arg(long, value_name = "N", default_value_t = STEP_LIMIT, requires = "verify")]
+    step_limit: u64,
     /// Accepts a loss, by the code that the refusal names
     #[arg(long, value_name = "CODE", value_parser = loss)]
     allow: Vec<String>,
@@ -125,7 +128,7 @@ pub(crate) fn run(
             return Ok(Status::Found);
         }
     };
-    let verified = if arguments.verify { translated.verify(arguments.runs) } else { Vec::new() };
+    let verified = if arguments.verify { translated.verify(arguments.runs, arguments.step_limit) } else { Vec::new() };
     let answer = TranslatedModule::new(&translated, &verified);
     match &arguments.output {
         Some(path) if binary => files::write(path, &words(answer.text)?)?,

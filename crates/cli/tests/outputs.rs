@@ -317,8 +317,9 @@ fn nothing_is_no_success() {
     cases.extend(["check", "run", "asm", "disasm"].map(|verb| (format!("{verb} c.sass"), listing)));
     write("c.ptx", b"// nothing\n");
     write("c.spvasm", b"; nothing\n");
+    write("no.spvasm", b"OpCapability Shader\nOpCapability Linkage\nOpMemoryModel Logical GLSL450\n");
     let kernel = "there is no kernel in it";
-    let commands = ["run c.ptx", "run c.ptx --smoke", "run c.spvasm --smoke", "translate c.ptx --to ptx"];
+    let commands = ["run c.ptx", "run c.ptx --smoke", "run no.spvasm --smoke", "translate c.ptx --to ptx"];
     cases.extend(commands.map(|command| (command.to_owned(), kernel)));
     cases.push(("asm c.spvasm -o out.spv".to_owned(), "c.spvasm: there is no instruction in it"));
     write("k.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n".as_bytes());

@@ -165,8 +165,8 @@ struct Check<'m, 'a> {
     inlined: Vec<(&'a str, Span)>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
-    /// The prototypes of the function at hand so far, by their labels, and nothing for a list of targets.
-    described: Scopes<'a, Option<&'m Function<'a>>, ()>,
+    /// The prototypes and lists of targets of the function at hand so far, by their labels.
+    described: Scopes<'a, Described<'m, 'a>, ()>,
     /// Whether the function at hand is a kernel.
     in_kernel: bool,
     /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
@@ -179,6 +179,15 @@ struct Check<'m, 'a> {
     /// repeat few of them many times.
     right: Map<(&'a str, u32), Spelled<'a>>,
     findings: Vec<Finding>,
+}
+
+/// What a label stands before.
+enum Described<'m, 'a> {
+    Prototype(&'m Function<'a>),
+    /// `.calltargets`
+    Calls,
+    /// `.branchtargets`
+    Jumps,
 }
 
 /// What an instruction's operands are checked by.
@@ -270,7 +279,10 @@ impl<'m, 'a> Check<'m, 'a> {
                 Statement::Instruction(instruction) => self.instruction(instruction),
                 Statement::Directive(directive) => {
                     match label {
-                        Some(label) if directive.name == ".calltargets" => self.described.declare(label, None),
+                        Some(label) if directive.name == ".calltargets" => {
+                            self.described.declare(label, Described::Calls);
+                        }
+                        Some(label) if directive.is_target_list() => self.described.declare(label, Described::Jumps),
                         None if directive.is_target_list() => self.unlabelled(directive.name, directive.span),
                         _ => {}
                     }
@@ -280,7 +292,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 Statement::Line(line) => self.line(line),
                 Statement::Prototype(prototype) => {
                     match label {
-                        Some(label) => self.described.declare(label, Some(prototype)),
+                        Some(label) => self.described.declare(label, Described::Prototype(prototype)),
                         None => self.unlabelled(".callprototype", prototype.span),
                     }
                     self.available(".callprototype", prototype.span);
@@ -349,6 +361,9 @@ impl<'m, 'a> Check<'m, 'a> {
         let module = self.module;
         if let Some(guard) = instruction.guard(module) {
             self.guard(guard.predicate);
+        }
+        if instruction.opcode == "brx" {
+            self.indexed_branch(instruction);
         }
         let key = instruction.spelled(module).map(|text| (text, instruction.operands.len));
         if let Some(spelled) = key.and_then(|key| self.right.get(&key)).cloned() {

@@ -125,7 +125,6 @@ pub(crate) struct Signature {
     pub(crate) slots: Vec<Slot>,
     pub(crate) places: Vec<Place>,
     pub(crate) gate: Gate,
-    modifiers: &'static str,
 }
 
 /// Why modifiers are not a signature's.
@@ -176,7 +175,6 @@ impl Row {
             slots: self.modifiers.split_whitespace().map(Slot::of).collect(),
             places: self.operands.split_whitespace().map(Place::of).collect(),
             gate: self.gate,
-            modifiers: self.modifiers,
         }
     }
 }
@@ -188,6 +186,15 @@ fn choices(text: &'static str) -> Vec<&'static str> {
         None => vec![word],
     };
     text.split('|').flat_map(unfold).collect()
+}
+
+/// The words of a slot as they are written. Of what may be left out the first few are named.
+pub(crate) fn alternatives(words: &[&str], required: bool) -> String {
+    match words {
+        all if required => all.join("|"),
+        [first, second, third, _, _, ..] => format!("{{{first}|{second}|{third}|…}}"),
+        all => format!("{{{}}}", all.join("|")),
+    }
 }
 
 impl Slot {
@@ -255,12 +262,12 @@ impl Place {
 impl Signature {
     /// As it is written, behind an opcode.
     pub(crate) fn syntax(&self) -> String {
-        let slot = |word: &str| {
-            let named = |part: &str| if part.starts_with('.') { part.to_owned() } else { format!(".{part}") };
-            let inner: Vec<String> = word.trim_matches(['{', '}', '!']).split('|').map(named).collect();
-            if word.starts_with('{') { format!("{{{}}}", inner.join("|")) } else { inner.join("|") }
-        };
-        self.modifiers.split_whitespace().map(slot).collect()
+        self.slots.iter().map(|slot| alternatives(&slot.choices, slot.required)).collect()
+    }
+
+    /// Whether a modifier or a type is one of its own.
+    pub(crate) fn writes(&self, word: &str) -> bool {
+        self.slots.iter().any(|slot| slot.choices.contains(&word))
     }
 
     /// Its operands with these modifiers.

@@ -21,7 +21,7 @@ pub struct OpcodeText {
 ///
 /// ```
 /// let found = roundonce_ptx::opcode_text("shl.b32").unwrap();
-/// assert_eq!((found.syntax[0].as_str(), found.operands), ("shl.bits", "d, a, b"));
+/// assert_eq!((found.syntax[0].as_str(), found.operands), ("shl.b16|.b32|.b64", "d, a, b"));
 /// ```
 pub fn opcode_text(spelling: &str) -> Option<OpcodeText> {
     let (name, written) = split_spelling(spelling);

@@ -531,3 +531,43 @@ fn operands_that_the_assembler_refuses() {
         assert_eq!(found(body), [code], "{body}");
     }
 }
+
+#[test]
+fn a_typo_is_named_and_what_is_offered_can_be_written() {
+    #[rustfmt::skip] // A table: a statement, what the message points at, and what the message and its help say.
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("mul.lo.f32 f0, f1, f2;", ".lo", &["`.lo` belongs to `mul.lo|.hi.u16|.u32|.u64|.s16|.s32|.s64`"]),
+        ("mul.wide.f32 f0, f1, f2;", ".wide", &["`.wide` belongs to `mul.wide.u16|.s16|.u32|.s32`"]),
+        ("add.u33 u0, u1, u2;", ".u33", &["`.u33` is neither a type nor a modifier of `add`", "add.u16|.u32|.u64|.s16|.s32|.s64, "]),
+        ("sub.i32 u0, u1, u2;", ".i32", &["`.i32` is neither a type nor a modifier of `sub`", "sub.u16|.u32|.u64|.s16|.s32|.s64, "]),
+        ("mul.s33 u0, u1, u2;", ".s33", &["`.s33` is neither a type nor a modifier of `mul`", "mul.lo|.hi.u16|"]),
+        ("add.b32 u0, u1, u2;", "add.b32", &["`.b32` is no type of `add`", "add.u16|.u32|.u64|.s16|.s32|.s64, ", "add{.rnd}{.ftz}{.sat}.f32"]),
+        ("add u0, u1, u2;", "add", &["no type is written", "add.u16|.u32|.u64|.s16|.s32|.s64, "]),
+        ("mad.u32 u0, u1, u2, u3;", "mad.u32", &["`.u32` is no type of `mad`", "mad.lo|.hi.u16|.s16|.u32|.s32|.u64|.s64, mad.wide.u16|.s16|.u32|.s32, ", "mad.rnd{.ftz}{.sat}.f32"]),
+        ("redux.sync.add.u33 u0, u1, u2;", ".u33", &["`.u33` is neither a type nor a modifier of `redux`"]),
+        ("selp.f33 f0, f1, f2, p0;", ".f33", &["`selp.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64`"]),
+        ("shl.u32 b0, b1, b2;", "shl.u32", &["`.u32` is no type of `shl`: expected one of `shl.b16|.b32|.b64`"]),
+        ("min.i32 u0, u1, u2;", ".i32", &["`min.u16|.u32|.u64|.s16|.s32|.s64`"]),
+        ("isspacep.foo p0, q0;", "isspacep.foo", &["`isspacep.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry`"]),
+    ];
+    for &(body, underlined, said) in cases {
+        let text = module("8.6", "sm_100", body);
+        let findings = check_text(&text, &Options::default());
+        let [finding] = findings.as_slice() else { panic!("{body}: {findings:?}") };
+        let Location::Span { start, end } = finding.location else { panic!("{body}: {finding}") };
+        assert_eq!(&text[start..end], underlined, "{body}: {finding}");
+        let whole = format!("{} {}", finding.message, finding.help);
+        assert!(said.iter().all(|part| whole.contains(part)), "{body}: {whole}");
+    }
+}
+
+#[test]
+fn an_indexed_branch_goes_by_a_list_before_it() {
+    let before = "L: ts: .branchtargets L; brx.idx u0, ts;";
+    assert_eq!(reported("8.6", "sm_100", before), []);
+    assert_eq!(reported("8.6", "sm_100", "{ L: ts: .branchtargets L; { @p0 brx.idx u0, ts; } }"), []);
+    let wrong = |place: &str| vec![(Severity::Error, "PTX0030", place.to_owned())];
+    assert_eq!(reported("8.6", "sm_100", "L: brx.idx u0, ts; ts: .branchtargets L;"), wrong("ts"));
+    assert_eq!(reported("8.6", "sm_100", "L: brx.idx u0, L;"), wrong("L"));
+    assert_eq!(reported("8.6", "sm_100", "L: .calltargets f; brx.idx u0, L;").last(), wrong("L").last());
+}

@@ -1,9 +1,9 @@
 //! The elements of a buffer, written on one line: `zeros:f32:1024`, `random:f32:1024:SEED`, `values:f32:1,0x40000000,inf`.
 
 use roundonce_arith::Format;
-use roundonce_isa::parse_value;
 use std::hint::black_box;
 
+use crate::answers::inexact_numbers;
 use crate::bits::{parse_bits, read_float};
 use crate::why::random;
 
@@ -90,12 +90,17 @@ impl Elements {
         })
     }
 
-    /// Of the elements that [`parse`](Elements::parse) reads the first that its type has not: the type's format, and it.
-    pub fn first_rounded(text: &str) -> Option<(Format, &str)> {
-        let (ty, values) = text.strip_prefix("values:")?.split_once(':')?;
-        let format = ElementType::named(ty)?.format()?;
-        let is_rounded = |text: &&str| parse_value(format, 1, text).is_ok_and(|parsed| !parsed.exact);
-        values.split(',').map(str::trim).find(is_rounded).map(|text| (format, text))
+    /// What is said of the elements that [`parse`](Elements::parse) reads and their type has not.
+    ///
+    /// ```
+    /// let notes = roundonce::elements::Elements::notes("values:f32:1,0.1,1e50");
+    /// assert_eq!(notes[0], "`0.1` is not exact in f32: rounded once, to nearest even");
+    /// assert_eq!(notes[1], "`1e50` is not exact in f32: rounded once, to nearest even, which is infinity");
+    /// ```
+    pub fn notes(text: &str) -> Vec<String> {
+        let values = text.strip_prefix("values:").and_then(|rest| rest.split_once(':'));
+        let known = values.and_then(|(ty, values)| Some((ElementType::named(ty)?.format()?, values)));
+        known.map_or(Vec::new(), |(format, values)| inexact_numbers(format, values.split(',').map(str::trim)))
     }
 
     /// Each element as a number, of integers in decimal.

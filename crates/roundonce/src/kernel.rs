@@ -1,6 +1,7 @@
 //! Kernels: a module of any language made ready to run, and what its parameters take.
 
 mod from_ptx;
+mod from_spirv;
 mod listing;
 mod machine_code;
 mod members;
@@ -15,7 +16,7 @@ use roundonce_ir::{Kernel, Op, Param, Passing, Program, Sampler, Scalar, Special
 use roundonce_isa::{Finding, SmTarget, parse_value};
 
 use crate::bits::read_float;
-use crate::spirv::{self, Assume, Settings, SpecConstant};
+use crate::spirv::Assume;
 use crate::{image, ptx};
 pub use listing::{LaneValues, Lanes, constant_name, lanes, register_name};
 
@@ -162,18 +163,7 @@ impl Ready {
                 (program, target) = from_ptx::program(text, choice, false)?;
                 (program, Profile::NVIDIA, Vec::new())
             }
-            Source::SpirvText(text) => {
-                let module = spirv::assemble_module(text, None);
-                spirv_program(
-                    &module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?,
-                    Some(text),
-                    choice,
-                )?
-            }
-            Source::Spirv(bytes) => {
-                let module = spirv::Module::from_binary(bytes);
-                spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
-            }
+            Source::SpirvText(_) | Source::Spirv(_) => from_spirv::program(source, choice)?,
             Source::Cubin(_) | Source::Listing(_) => {
                 target = machine_code::target(source);
                 (machine_code::program(source, choice)?, Profile::NVIDIA, Vec::new())
@@ -259,21 +249,11 @@ impl Ready {
     /// If the module cannot be read.
     pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
         choice.check(source)?;
-        let (module, text) = match source {
-            Source::Ptx(text) => return from_ptx::each(text, choice),
-            Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
-            Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
-            Source::Cubin(_) | Source::Listing(_) => return machine_code::each(source, choice),
-        };
-        let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
-        let each = spirv::lower_each(&module, text, &spirv_settings(&module, choice)?);
-        let each = each.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?.into_iter();
-        let ready = |lowered: spirv::Lowered| {
-            let (profile, place) = (choice.assume.profile(), 0);
-            Ready { program: lowered.program, profile, undetermined: lowered.undetermined, target: None, place }
-        };
-        let refusal = |findings| Refusal::of(findings, spirv::UNSUPPORTED);
-        Ok(each.map(|(name, lowered)| (name, lowered.map(ready).map_err(refusal))).collect())
+        match source {
+            Source::Ptx(text) => from_ptx::each(text, choice),
+            Source::SpirvText(_) | Source::Spirv(_) => from_spirv::each(source, choice),
+            Source::Cubin(_) | Source::Listing(_) => machine_code::each(source, choice),
+        }
     }
 
     /// Arguments by the parameters' types: zeros, in a buffer of so many bytes where the kernel uses it as one.
@@ -353,54 +333,6 @@ pub(crate) fn side_by_side<A: Send, B: Send>(
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     if bytes < LONG { (one(), other()) } else { rayon::join(one, other) }
-}
-
-fn spirv_program(
-    module: &spirv::Module,
-    text: Option<&str>,
-    choice: &Choice,
-) -> Result<(Program, Profile, Vec<String>), Refusal> {
-    let lowered = spirv::lower(module, text, &spirv_settings(module, choice)?);
-    let lowered = lowered.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
-    Ok((lowered.program, choice.assume.profile(), lowered.undetermined))
-}
-
-fn spirv_settings(module: &spirv::Module, choice: &Choice) -> Result<Settings, Refusal> {
-    let known = spirv::spec_constants(module);
-    let spec = choice.spec.iter().map(|(id, value)| {
-        let bits = specialised(&known, *id, value);
-        bits.map(|bits| (*id, bits)).map_err(|problem| Refusal::Usage(format!("constant {id}={value}: {problem}")))
-    });
-    let spec = spec.collect::<Result<_, _>>()?;
-    let mut descriptors = BTreeMap::new();
-    for (place, index) in choice.arguments.iter().filter_map(|name| descriptor(name)) {
-        let count = descriptors.entry(place).or_default();
-        *count = index.saturating_add(1).max(*count);
-    }
-    let Choice { entry, assume, largest_kernel, .. } = choice;
-    Ok(Settings { entry: entry.clone(), spec, descriptors, assume: *assume, largest_kernel: *largest_kernel })
-}
-
-/// Set, binding and index of a name such as `0.1[2]`.
-fn descriptor(name: &str) -> Option<((u32, u32), u32)> {
-    let (place, index) = name.strip_suffix(']')?.split_once('[')?;
-    let (set, binding) = place.split_once('.')?;
-    Some(((set.parse().ok()?, binding.parse().ok()?), index.parse().ok()?))
-}
-
-/// A specialisation constant's bits.
-fn specialised(known: &[SpecConstant], id: u32, value: &str) -> Result<u64, String> {
-    let Some(constant) = known.iter().find(|constant| constant.id == id) else {
-        let known: Vec<String> = known.iter().map(|constant| constant.id.to_string()).collect();
-        let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-        return Err(format!("the module has no specialisation constant {id}: {known}"));
-    };
-    match (constant.scalar, value) {
-        (None, "true" | "1") => Ok(1),
-        (None, "false" | "0") => Ok(0),
-        (None, _) => Err(format!("`{value}` is neither true nor false")),
-        (Some(scalar), _) => number(scalar.bits() / 8, Some(scalar), value),
-    }
 }
 
 /// A machine by its name, `sm_90`.

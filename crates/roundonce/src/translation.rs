@@ -61,7 +61,7 @@ pub enum NoTranslation {
 ///     .visible .entry one(.param .u64 p) { .reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }";
 /// let translated = translate(Source::Ptx(text), To::Ptx, &Choice::default(), &Options::default()).unwrap();
 /// assert!(translated.translation.text.contains(".entry one("));
-/// assert!(translated.verify(1)[0].proof.is_ok());
+/// assert!(translated.verify(1, roundonce::translation::STEP_LIMIT)[0].proof.is_ok());
 /// ```
 pub fn translate(
     source: Source<'_>,
@@ -189,14 +189,16 @@ const SHARED: u32 = 16 << 10;
 const MOST_SHARED: u32 = 227 << 10;
 /// What pieces of shared memory are rounded up to ([`Argument::SharedOffset`]).
 const SHARED_PIECE: u32 = 128;
-/// Operations after which a launch of the source is given up, and one of the translation, which may take more of them.
-const STEPS: u64 = 1 << 24;
-const MORE_STEPS: u64 = 1 << 30;
+/// Instructions after which a launch of the source is given up, where no other limit is asked for.
+pub const STEP_LIMIT: u64 = 1 << 24;
+/// So many times more may a launch of the translation take.
+const LONGER: u64 = 64;
 
 impl Translated {
     /// Compares each kernel, in the program's order, with its translation: by proof, and by this many launches on data that is
-    /// made by the parameters' types, numbers at the edges of the formats among it.
-    pub fn verify(&self, launches: usize) -> Vec<Verification> {
+    /// made by the parameters' types, numbers at the edges of the formats among it. A launch of the source that takes more than
+    /// `step_limit` instructions is given up ([`STEP_LIMIT`]).
+    pub fn verify(&self, launches: usize, step_limit: u64) -> Vec<Verification> {
         let kernels = &self.source.program.kernels;
         let other = match self.read_back() {
             Ok(other) => other,
@@ -209,7 +211,7 @@ impl Translated {
         let pairs = kernels.iter().zip(&other.program.kernels).zip(&self.translation.arguments);
         let is_weaker = self.translation.losses.iter().any(|loss| loss.code == ORDER.code);
         let pairs = pairs.map(|((kernel, twin), arguments)| {
-            let pair = Pair { source: &self.source, kernel, other: &other, twin, arguments };
+            let pair = Pair { source: &self.source, kernel, other: &other, twin, arguments, step_limit };
             let mut verification = pair.verify(launches);
             if is_weaker && verification.proof.is_ok() {
                 let reason = "the translation orders memory less for other threads";
@@ -243,11 +245,12 @@ struct Pair<'a> {
     other: &'a Ready,
     twin: &'a Kernel,
     arguments: &'a [Argument],
+    step_limit: u64,
 }
 
 impl Pair<'_> {
     fn verify(&self, launches: usize) -> Verification {
-        let Pair { source, kernel, other, twin, arguments } = self;
+        let Pair { source, kernel, other, twin, arguments, .. } = self;
         let given = arguments.iter().map(|argument| match *argument {
             Argument::Param(param) => Given::Param(param),
             Argument::BufferBytes(param) => Given::BufferBytes(param),
@@ -303,12 +306,12 @@ impl Pair<'_> {
 
     /// One launch of both.
     fn compare(&self, grid: (u32, [u32; 3]), args: Vec<Arg>, verification: &mut Verification) {
-        let Pair { source, kernel, other, twin, arguments } = self;
+        let Pair { source, kernel, other, twin, arguments, step_limit } = self;
         let before: Vec<Option<Vec<u8>>> = args.iter().map(bytes).collect();
         let dynamic =
             if kernel.dynamic_shared { MOST_SHARED.saturating_sub(kernel.shared_bytes) & !15 } else { SHARED };
         let (translated, shared) = translated_arguments(kernel, arguments, &args, dynamic);
-        let expected = match self.launch((source, kernel), grid, args, dynamic, STEPS) {
+        let expected = match self.launch((source, kernel), grid, args, dynamic, *step_limit) {
             Ok(expected) => expected,
             Err(error) => {
                 let (blocks, block) = grid;
@@ -317,7 +320,13 @@ impl Pair<'_> {
                 return;
             }
         };
-        let found = match self.launch((other, twin), grid, translated, shared, MORE_STEPS) {
+        let found = match self.launch(
+            (other, twin),
+            grid,
+            translated,
+            shared,
+            (*step_limit).max(STEP_LIMIT).saturating_mul(LONGER),
+        ) {
             Ok(found) => found,
             Err(error) => {
                 verification.different = Some(Difference::Fails(error.to_string()));

@@ -80,3 +80,30 @@ fn what_is_rejected_is_not_run() {
         assert!(read(target, line).is_ok(), "{line} on {target}");
     }
 }
+
+const SOUND: &str = include_str!("../../../tests/cli/run-spirv.in/scale.spvasm");
+
+#[test]
+fn spirv_whose_structure_is_wrong_is_not_run() {
+    let choice = Choice::default();
+    assert!(Ready::read(Source::SpirvText(SOUND), &choice).is_ok());
+    let without = |text: &str| SOUND.lines().filter(|line| line.trim() != text).collect::<Vec<_>>().join("\n");
+    for (text, code) in [
+        (without("OpFunctionEnd"), "SPV0011"),
+        (SOUND.replacen("OpReturn\n", "", 1), "SPV0011"),
+        (format!("{SOUND}\nOpCapability Int64\n"), "SPV0010"),
+        (SOUND.replacen("%float = OpTypeFloat 32", "%float = OpTypeFloat 32\n%float = OpTypeFloat 64", 1), "SPV0013"),
+        (without("%uint3 = OpTypeVector %uint 3"), "SPV0012"),
+        (SOUND.replacen("%main = OpFunction", "%other = OpFunction", 1), "SPV0012"),
+    ] {
+        let refusal = Ready::read(Source::SpirvText(&text), &choice).expect_err(code);
+        assert!(
+            matches!(Ready::read_each(Source::SpirvText(&text), &choice), Err(found) if found == refusal),
+            "{code}"
+        );
+        match refusal {
+            Refusal::Findings { findings, unsupported: false } => assert_eq!(findings[0].code, code, "{}", findings[0]),
+            other => panic!("{code}: {other:?}"),
+        }
+    }
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use assemble::assemble;
 use roundonce::ir::Program;
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
+use roundonce::translation::{NoTranslation, Options, STEP_LIMIT, To, Translated, translate};
 use validate::validate;
 
 const LAUNCHES: usize = 8;
@@ -50,7 +50,7 @@ fn check_all(to: To, options: &Options<'_>, mut judge: impl FnMut(&str, &str)) -
                 }
             };
             judge(&name, &translated.translation.text);
-            let [verification] = &translated.verify(LAUNCHES)[..] else { panic!("{name}") };
+            let [verification] = &translated.verify(LAUNCHES, STEP_LIMIT)[..] else { panic!("{name}") };
             assert_eq!(verification.different, None, "{name}");
             assert!(verification.launches > LAUNCHES / 2 && verification.changed > 0, "{name}: {verification:?}");
             match verification.proof {
@@ -106,7 +106,7 @@ fn long_modules() {
         let places: Vec<usize> = names.map(|name| place(name).unwrap_or_else(|| panic!("{name} in {to:?}"))).collect();
         assert!(places.len() == 3 * 64 && places.is_sorted());
         if to == To::Ptx {
-            assert!(translated.verify(0).iter().all(|verification| verification.proof.is_ok()));
+            assert!(translated.verify(0, STEP_LIMIT).iter().all(|verification| verification.proof.is_ok()));
         }
     }
 }

@@ -4,7 +4,7 @@ use roundonce::answers::TranslatedModule;
 use roundonce::isa::{Finding, Location};
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
-use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
+use roundonce::translation::{NoTranslation, Options, STEP_LIMIT, To, Translated, translate};
 
 /// A kernel that stores what instructions make of `f1`.
 fn kernel(target: &str, body: &str) -> String {
@@ -35,7 +35,7 @@ fn codes(translated: &Translated) -> Vec<&'static str> {
 
 /// Equal by proof, or in launches that wrote something.
 fn holds(translated: &Translated) {
-    let [verification] = &translated.verify(8)[..] else { panic!("one kernel") };
+    let [verification] = &translated.verify(8, STEP_LIMIT)[..] else { panic!("one kernel") };
     assert!(verification.holds(), "{verification:?}\n{}", translated.translation.text);
 }
 
@@ -112,10 +112,10 @@ fn payloads_of_nans_are_refused_in_ptx() {
     let accepted = translated(Source::SpirvText(&text), To::Ptx, &strict, &options);
     assert_eq!(accepted.translation.losses.len(), 1);
     // A NaN with a payload is among the first data.
-    assert!(accepted.verify(4)[0].different.is_some());
+    assert!(accepted.verify(4, STEP_LIMIT)[0].different.is_some());
     // SPIR-V is read as the source is.
     let again = translated(Source::SpirvText(&text), To::Spirv, &strict, &Options::default());
-    assert_eq!(again.verify(1)[0].proof, Ok(()));
+    assert_eq!(again.verify(1, STEP_LIMIT)[0].proof, Ok(()));
     let kept = shader("OpCopyObject %float %a");
     translated(Source::SpirvText(&kept), To::Ptx, &strict, &Options::default());
 }
@@ -227,19 +227,21 @@ fn what_stops_a_verifying_run_is_said() {
         )
     };
     let stopped = of_ptx(&text(""), To::Ptx, &Options::default());
-    let [verification] = &stopped.verify(1)[..] else { panic!("one kernel") };
+    let [verification] = &stopped.verify(1, STEP_LIMIT)[..] else { panic!("one kernel") };
     assert!(!verification.holds() && verification.failed == 1, "{verification:?}");
     let answer = TranslatedModule::new(&stopped, std::slice::from_ref(verification));
     let said = answer.kernels[0].verification.as_ref().unwrap();
     assert_eq!(said.verdict, "nothing-compared");
     let expected = "nothing was compared: 0 runs, 0 bytes written, 1 failed, the first with 1 block of 64 threads: \
-        kernel `k`, line 12, `@!p bra W`, block (0, 0, 0) thread (0, 0, 0): the step limit of 16777216 instructions is reached; \
-        not proved for all data: the proof cannot match the operations of the two at line 11";
+        kernel `k`, line 12, `@!p bra W`, block (0, 0, 0) thread (0, 0, 0): the step limit of 16777216 instructions is reached \
+        (--step-limit N sets another); not proved for all data: the proof cannot match the operations of the two at line 11";
     assert_eq!(said.reason, expected);
     assert_eq!(said.failure.as_deref().map(|first| first.starts_with("with 1 block of 64 threads: ")), Some(true));
+    let error = stopped.verify(1, 5000)[0].failure.as_ref().map(|failure| failure.error.to_string());
+    assert!(error.is_some_and(|error| error.ends_with("the step limit of 5000 instructions is reached")));
     for directive in [".maxntid 128", ".reqntid 128"] {
         let waits_for_all = of_ptx(&text(directive), To::Ptx, &Options::default());
-        let [verification] = &waits_for_all.verify(4)[..] else { panic!("one kernel") };
+        let [verification] = &waits_for_all.verify(4, STEP_LIMIT)[..] else { panic!("one kernel") };
         assert!(verification.holds() && verification.launches >= 2, "{directive}: {verification:?}");
     }
 }
@@ -258,7 +260,7 @@ fn dynamic_shared_memory_reaches_as_far_as_on_any_machine() {
     };
     for to in [To::Ptx, To::Spirv] {
         let last = (227 << 10) - 1024 - 4;
-        let runs = |last: u32| of_ptx(&text(last), to, &Options::default()).verify(2)[0].launches;
+        let runs = |last: u32| of_ptx(&text(last), to, &Options::default()).verify(2, STEP_LIMIT)[0].launches;
         assert_eq!((runs(last), runs(last + 4)), (2, 0), "{to:?}");
     }
 }

@@ -4,7 +4,7 @@
 use roundonce::SmTarget;
 use roundonce::ir::{Given, equal, equal_in_order};
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::translation::{NoTranslation, Options, To, Translated, translate};
+use roundonce::translation::{NoTranslation, Options, STEP_LIMIT, To, Translated, translate};
 
 /// A kernel of PTX whose parameter is a buffer.
 fn ptx(body: &str) -> String {
@@ -30,7 +30,7 @@ fn keeps(translated: &Translated, words: &[&str]) {
         rest = &rest[at + word.len()..];
     }
     assert_eq!(translated.translation.losses, []);
-    let proof = &translated.verify(0)[0].proof;
+    let proof = &translated.verify(0, STEP_LIMIT)[0].proof;
     assert!(proof.is_ok(), "{proof:?}:\n{text}");
 }
 
@@ -134,7 +134,7 @@ fn what_has_no_atomic_access_is_said() {
     assert!(spirv.translation.text.contains("Volatile|Aligned 2"));
     assert!(spirv.translation.text.contains("OpMemoryBarrier"));
     assert_eq!(
-        spirv.verify(0)[0].proof.as_ref().unwrap_err().reason,
+        spirv.verify(0, STEP_LIMIT)[0].proof.as_ref().unwrap_err().reason,
         "the translation orders memory less for other threads"
     );
 }

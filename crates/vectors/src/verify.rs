@@ -1,6 +1,6 @@
 //! Captured results against what is right, a block of vectors at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundonce::arith::{Elements, Flags, Format};
 use roundonce::array::{Operand, eval_into};
@@ -9,7 +9,7 @@ use roundonce::{Profile, Target, Value, matrix};
 
 use crate::block::{Block, Vector, is_same_at};
 use crate::cause::Failures;
-use crate::format::Options;
+use crate::format::{Options, meant};
 use crate::instruction::{Criterion, InstructionUnderTest};
 use crate::matrices::{MatrixEntry, MatrixRow};
 use crate::report::{Checked, Example, Report};
@@ -18,12 +18,16 @@ use crate::report::{Checked, Example, Report};
 pub trait Observer {
     /// A row could not be read: its number from 1, and why.
     fn bad_row(&mut self, row: u64, problem: &str);
+    /// A column that is not read: its name, and the column that it may be meant for. Each is said once.
+    fn ignored(&mut self, _column: &str, _meant: Option<&'static str>) {}
     /// So much of so much is done, in bytes or in rows; `None` where that is not known.
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
 const MOST_KNOWN: usize = 10_000;
+/// Nor must ever new names of columns.
+const MOST_IGNORED: usize = 100;
 
 /// What a spelling of a file names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,13 +71,16 @@ pub(crate) struct Verifier<'a> {
     matrices: Vec<MatrixEntry>,
     failures: Failures,
     bad: u64,
+    /// The names of columns that are not read.
+    ignored: BTreeSet<String>,
 }
 
 impl<'a> Verifier<'a> {
     pub(crate) fn new(options: &Options, observer: &'a mut dyn Observer) -> Verifier<'a> {
         let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
         let Options { target, profile, environment, .. } = *options;
-        Verifier { target, profile, environment, observer, names, entries, matrices: Vec::new(), failures, bad: 0 }
+        let (matrices, ignored) = (Vec::new(), BTreeSet::new());
+        Verifier { target, profile, environment, observer, names, entries, matrices, failures, bad: 0, ignored }
     }
 
     /// The number that stands for an instruction from now on.
@@ -140,6 +147,15 @@ impl<'a> Verifier<'a> {
     pub(crate) fn bad(&mut self, row: u64, problem: &str) {
         self.bad += 1;
         self.observer.bad_row(row, problem);
+    }
+
+    /// A column that is not read; one without a name, as a spreadsheet leaves it, is not worth a word.
+    pub(crate) fn ignored(&mut self, column: &str) {
+        if column.is_empty() || self.ignored.contains(column) || self.ignored.len() == MOST_IGNORED {
+            return;
+        }
+        self.ignored.insert(column.to_owned());
+        self.observer.ignored(column, meant(column));
     }
 
     /// The formats of c and d of a matrix multiply-add.

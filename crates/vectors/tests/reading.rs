@@ -547,3 +547,43 @@ fn legal_results() {
     assert_eq!(report.failed, 1);
     assert_eq!(report.causes[0].first.expected, "0x3f8e38e3 or 0x3f8e38e4");
 }
+
+/// The vectors that are verified of a file, and what was said of columns that are not read.
+fn ignored(bytes: &[u8]) -> (u64, Vec<(String, Option<&'static str>)>) {
+    let mut told = Bad::default();
+    let report = verify_stream(bytes, &of("fma.rn.f32"), &mut told).unwrap();
+    assert_eq!((report.failed, told.0), (0, vec![]));
+    (report.vectors, told.1)
+}
+
+/// Columns that are not read are told of, each once, with the one that was meant.
+#[test]
+fn columns_that_are_not_read() {
+    let csv = "a,b,c,d,Flags,flgs,note,,e\n".to_owned()
+        + &"0x3f800000,0x3f800000,0x3f800000,0x40000000,31,31,x,,7\n".repeat(2);
+    let expected: [(&str, Option<&str>); 4] =
+        [("Flags", Some("flags")), ("flgs", Some("flags")), ("note", None), ("e", None)];
+    let expected = expected.map(|(name, meant)| (name.to_owned(), meant));
+    assert_eq!(ignored(csv.as_bytes()), (2, expected.to_vec()));
+    let row = r#"{"a":"0x3f800000","b":"0x3f800000","c":"0x3f800000","d":"0x40000000","Flags":31,"flgs":[1,{}],"note":null,"e":7}"#;
+    assert_eq!(ignored(format!("{row}\n{row}\n").as_bytes()), (2, expected.to_vec()));
+    assert_eq!(ignored(format!("[{row},{row}]").as_bytes()), (2, expected.to_vec()));
+    let zeros = npy("<u4", "(2,)", &[0; 8]);
+    let arrays = ["a", "b", "c", "d", "flag"].map(|name| (name, zeros.clone()));
+    assert_eq!(ignored(&archive(&arrays)), (2, vec![("flag".to_owned(), Some("flags"))]));
+    let column = |group: &mut Group<'_, '_>| put::<Int32Type>(group, &[0, 0], None);
+    let schema = "required int32 a; required int32 b; required int32 c; required int32 d; required int32 FLAGS;";
+    let bytes = parquet(schema, &[&column, &column, &column, &column, &column]);
+    assert_eq!(ignored(&bytes), (2, vec![("FLAGS".to_owned(), Some("flags"))]));
+}
+
+/// A cell beyond the named columns is an error of its row, unless nothing is in it.
+#[test]
+fn rows_of_csv_that_are_too_long() {
+    let good = "0x3f800000,0x3f800000,0x3f800000,0x40000000";
+    let text = format!("a,b,c,d\n{good}\n{good},1,2,3\n{good},,\n{good},, 0 \n");
+    let (report, bad) = verified_with_bad(text.as_bytes(), &of("fma.rn.f32"));
+    assert_eq!(report.vectors, 2);
+    let problem = |text: &str| format!("`{text}` is one too many: 4 columns are named");
+    assert_eq!(bad, [(3, problem("1")), (5, problem("0"))]);
+}

@@ -5,7 +5,7 @@
 
 use super::directives::ENTRIES;
 use super::scope::{Entity, Holds, Layout};
-use super::{Check, INSTRUCTIONS};
+use super::{Check, Described, INSTRUCTIONS};
 use crate::ast::{Function, Instruction, Operand, OperandKind, Space, Span, Unary, Variable};
 use crate::literal::{Constant, evaluate};
 use crate::scopes::Found;
@@ -163,7 +163,7 @@ impl<'m, 'a> Check<'m, 'a> {
             _ => "",
         };
         match self.described.find(label) {
-            Some(Found::Name(_, Some(prototype))) => {
+            Some(Found::Name(_, Described::Prototype(prototype))) => {
                 let prototype = *prototype;
                 let (returns, parameters) = (listed(given), listed(arguments));
                 let (gives, takes) = (prototype.returns.len, prototype.parameters.len);
@@ -178,8 +178,8 @@ impl<'m, 'a> Check<'m, 'a> {
                 }
                 true
             }
-            Some(_) => false,
-            None => {
+            Some(Found::Name(_, Described::Calls)) => false,
+            _ => {
                 let found = described.span.of(self.module.text());
                 let message = format!(
                     "`{found}` as what `{name}` calls: expected the label of a prototype or of `.calltargets` before"
@@ -187,6 +187,17 @@ impl<'m, 'a> Check<'m, 'a> {
                 self.report(Finding::error("PTX0030", described.span.place(), message).rule(INSTRUCTIONS));
                 true
             }
+        }
+    }
+
+    /// Where a `brx.idx` goes is a list that stands before it: a list may not be used before, as a label may.
+    pub(super) fn indexed_branch(&mut self, instruction: &Instruction<'a>) {
+        let Some(targets) = self.module.operands(instruction.operands).get(1) else { return };
+        let label = targets.name().filter(|label| matches!(self.scopes.find(label), Some(Entity::Label)));
+        let Some(label) = label else { return };
+        if !matches!(self.described.find(label), Some(Found::Name(_, Described::Jumps))) {
+            let message = format!("`{label}` as where `brx.idx` goes: expected the label of `.branchtargets` before");
+            self.report(Finding::error("PTX0030", targets.span.place(), message).rule(INSTRUCTIONS));
         }
     }
 

@@ -1,10 +1,13 @@
 //! The modifiers, versions and targets of the multiply-add family, read off the rows.
 
+use super::signature::no_types;
 use super::{Check, Outcome, Spelled, integer_mad};
 use crate::ast::{Instruction, Span};
 use crate::forms::FORMS;
 use crate::opcodes::{Lowering, Opcode};
+use crate::signatures::Signature;
 use crate::types::{Type, is_type};
+use crate::{integer, signatures};
 use roundonce_arith::{Format, Rounding};
 use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, SmTarget, Version};
 
@@ -54,6 +57,31 @@ fn rounds(slot: &Slot) -> bool {
 /// `.rn .rz .rm .rp` as they stand in some row.
 fn is_rounding(modifier: &str) -> bool {
     FORMS.iter().flat_map(Form::slots).any(|slot| rounds(slot) && slot.choices.iter().any(|c| c.text == modifier))
+}
+
+/// Whether a modifier or a type stands in some spelling of a form.
+fn writes<M>(form: &Form<M>, word: &str) -> bool {
+    form.parts.iter().any(|part| match part {
+        Part::Fixed(fixed) => *fixed == word,
+        Part::Slot(slot) => slot.choices.iter().any(|choice| choice.text == word),
+    })
+}
+
+/// How integers are written with an opcode of the family, where a word is given only those that have it.
+fn integer_syntaxes<'w>(opcode: &'w str, word: Option<&'w str>) -> impl Iterator<Item = String> + use<'w> {
+    let of_rows = signatures::of(opcode).iter().filter(move |row| word.is_none_or(|word| row.writes(word)));
+    let products = integer::FORMS.iter().filter(move |form| form.mnemonic == opcode);
+    let products = products.filter(move |form| word.is_none_or(|word| writes(form, word)));
+    let words = |part: &Part| match part {
+        Part::Fixed(fixed) => (*fixed).to_owned(),
+        Part::Slot(slot) => {
+            let words: Vec<&str> = slot.choices.iter().map(|choice| choice.text).collect();
+            signatures::alternatives(&words, slot.required)
+        }
+    };
+    let modifiers =
+        of_rows.map(Signature::syntax).chain(products.map(move |form| form.parts.iter().map(words).collect()));
+    modifiers.map(move |modifiers| format!("{opcode}{modifiers}"))
 }
 
 fn choices(slot: &Slot) -> String {
@@ -159,24 +187,27 @@ impl<'a> Check<'_, 'a> {
     }
 
     fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], row: &Opcode) {
+        let opcode = instruction.opcode;
         let written = self.module.modifiers(instruction.modifiers);
-        let unknown = written
-            .iter()
-            .find(|word| !is_type(word) && word.to_lowercase() != **word && is_type(&word.to_lowercase()));
-        let found = match (unknown, types) {
-            (Some(word), _) => format!("`{word}` is no type"),
-            (None, []) => "no type is written".to_owned(),
-            (None, types) => format!("`{}` are no types of `{}`", types.concat(), instruction.opcode),
+        let is_known = |word: &str| {
+            row.forms.iter().any(|form| writes(form, word)) || integer_syntaxes(opcode, Some(word)).next().is_some()
+        };
+        let is_capital = |word: &str| word.to_lowercase() != word && is_type(&word.to_lowercase());
+        // Beside types a modifier is not what keeps them from being the opcode's.
+        let may_be_type = |word: &str| is_capital(word) || types.is_empty() && !is_known(word);
+        let unknown = written.iter().copied().find(|word| !is_type(word) && may_be_type(word));
+        let found = match unknown {
+            Some(word) if is_capital(word) => format!("`{word}` is no type"),
+            _ => no_types(opcode, written, unknown),
         };
         let mut syntaxes: Vec<String> = Vec::new();
-        for form in row.forms.iter() {
-            let syntax = form.syntax();
+        for syntax in integer_syntaxes(opcode, None).chain(row.forms.iter().map(Form::syntax)) {
             if !syntaxes.contains(&syntax) {
                 syntaxes.push(syntax);
             }
         }
         let source = row.forms.first().map_or("", |form| form.source);
-        let span = self.spelling_span(instruction);
+        let span = unknown.map_or(self.spelling_span(instruction), |word| self.span(word));
         self.report(
             Finding::error("PTX0021", span.place(), format!("{found}: expected one of {}", syntaxes.join(", ")))
                 .rule(source)
@@ -250,8 +281,11 @@ impl<'a> Check<'_, 'a> {
             other.mnemonic == form.mnemonic
                 && other.slots().any(|slot| slot.choices.iter().any(|choice| choice.text == modifier))
         };
-        match FORMS.iter().find(has) {
-            Some(other) => format!("`{modifier}` belongs to `{}` ({})", other.syntax(), other.gate),
+        if let Some(other) = FORMS.iter().find(has) {
+            return format!("`{modifier}` belongs to `{}` ({})", other.syntax(), other.gate);
+        }
+        match integer_syntaxes(form.mnemonic, Some(modifier)).next() {
+            Some(syntax) => format!("`{modifier}` belongs to `{syntax}`"),
             None => format!("no form of `{}` has `{modifier}`; modifiers are lower case", form.mnemonic),
         }
     }

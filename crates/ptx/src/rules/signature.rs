@@ -52,6 +52,17 @@ fn spellings<'s>(opcode: &str, rows: impl Iterator<Item = &'s Signature>) -> Str
     format!("`{}`{more}", all.join("`, `"))
 }
 
+/// That what is written are no types of an opcode, and which word is none at all.
+pub(super) fn no_types(opcode: &str, written: &[&str], unknown: Option<&str>) -> String {
+    let types: Vec<&str> = written.iter().copied().filter(|word| is_type(word)).collect();
+    match (unknown, types.as_slice()) {
+        (Some(word), _) => format!("`{word}` is neither a type nor a modifier of `{opcode}`"),
+        (None, []) => "no type is written".to_owned(),
+        (None, [ty]) => format!("`{ty}` is no type of `{opcode}`"),
+        (None, types) => format!("`{}` are no types of `{opcode}`", types.concat()),
+    }
+}
+
 impl<'a> Check<'_, 'a> {
     /// Checks the spelling of an instruction, and how many operands it has, by the signatures of its opcode.
     pub(super) fn by_signature(&mut self, instruction: &Instruction<'a>) -> Outcome<'a> {
@@ -212,15 +223,10 @@ impl<'a> Check<'_, 'a> {
             }
             _ => {
                 let written = plain(self.module.modifiers(instruction.modifiers));
-                let is_known = |word: &str| {
-                    misfits.iter().any(|(row, _)| row.slots.iter().any(|slot| slot.choices.contains(&word)))
-                };
-                let types: String = written.iter().copied().filter(|word| is_type(word)).collect();
-                let found = match written.iter().find(|word| !is_type(word) && !is_known(word)) {
-                    Some(word) => format!("`{word}` is neither a type nor a modifier of `{opcode}`"),
-                    None if types.is_empty() => "no type is written".to_owned(),
-                    None => format!("`{types}` are no types of `{opcode}`"),
-                };
+                let is_known = |word: &str| misfits.iter().any(|(row, _)| row.writes(word));
+                let unknown = written.iter().find(|word| !is_type(word) && !is_known(word));
+                let found = no_types(opcode, &written, unknown.copied());
+                let place = unknown.map_or(place, |word| self.span(word).place());
                 let all = spellings(opcode, misfits.iter().map(|(row, _)| *row));
                 Finding::error("PTX0021", place, format!("{found}: expected one of {all}"))
             }

@@ -94,9 +94,44 @@ pub fn inexact_lines(count: u64) -> String {
 
 /// The same of any number that a format has not; `what` names it.
 pub fn inexact_number(what: &str, format: Format, text: &str) -> Option<String> {
-    let is_exact = parse_value(format, 1, text).map_or(true, |parsed| parsed.exact);
-    let name = format.name().unwrap_or("its format");
-    (!is_exact).then(|| format!("{what} is not exact in {name}: rounded once, to nearest even"))
+    Rounded::of(format, text).map(|rounded| rounded.note(what, format))
+}
+
+/// The same of several: of the first few, of the first that became infinity, and how many there are beside these.
+pub fn inexact_numbers<'t>(format: Format, texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    const NAMED: usize = 3;
+    let (mut notes, mut more, mut overflowed) = (Vec::new(), 0, false);
+    for (text, rounded) in texts.filter_map(|text| Some((text, Rounded::of(format, text)?))) {
+        let first_overflow = rounded.overflows && !overflowed;
+        overflowed |= rounded.overflows;
+        if notes.len() < NAMED || first_overflow {
+            notes.push(rounded.note(&format!("`{text}`"), format));
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        let (count, are) = (counted(more, "more number"), if more == 1 { "is" } else { "are" });
+        notes.push(format!("and {count} {are} not exact in {}", format.name().unwrap_or("its format")));
+    }
+    notes
+}
+
+/// What became of a number that a format has not.
+struct Rounded {
+    overflows: bool,
+}
+
+impl Rounded {
+    fn of(format: Format, text: &str) -> Option<Rounded> {
+        let parsed = parse_value(format, 1, text).ok().filter(|parsed| !parsed.exact)?;
+        Some(Rounded { overflows: parsed.value.components().iter().any(|&bits| format.is_infinite(bits)) })
+    }
+    fn note(&self, what: &str, format: Format) -> String {
+        let name = format.name().unwrap_or("its format");
+        let infinity = if self.overflows { ", which is infinity" } else { "" };
+        format!("{what} is not exact in {name}: rounded once, to nearest even{infinity}")
+    }
 }
 
 /// The same of an element of a matrix.

@@ -23,7 +23,8 @@ pub use counterpart::{
 pub use describe::{Described, describe, literal};
 pub use diff::{Compared, between, equal};
 pub use eval::{
-    Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_lines, inexact_number, inexact_operand,
+    Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_lines, inexact_number, inexact_numbers,
+    inexact_operand,
 };
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};

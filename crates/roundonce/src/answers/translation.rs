@@ -1,5 +1,6 @@
 //! A translated module: its text, what its kernels take, and what is known of their equality.
 
+use roundonce_exec::FaultKind;
 use roundonce_ir::Kernel;
 use roundonce_isa::{counted, grouped};
 use roundonce_translate::kernel::Argument;
@@ -176,5 +177,6 @@ impl VerifiedKernel {
 /// `with 1 block of 64 threads: …`
 fn described_failure(Failure { blocks, block, error }: &Failure) -> String {
     let threads = block.iter().map(|count| u64::from(*count)).product();
-    format!("with {} of {}: {error}", counted((*blocks).into(), "block"), counted(threads, "thread"))
+    let option = if error.kind == FaultKind::StepLimit { " (--step-limit N sets another)" } else { "" };
+    format!("with {} of {}: {error}{option}", counted((*blocks).into(), "block"), counted(threads, "thread"))
 }

@@ -272,10 +272,13 @@ impl Body<'_> {
                 if parts.len() != phi.registers.len() {
                     return Err(self.malformed(format!("{} is of another type", self.lowering.module.id(given))));
                 }
-                copies.extend(phi.registers.iter().copied().zip(parts.iter().copied()));
+                copies.extend(phi.registers.iter().zip(parts.iter()).map(|(d, a)| (phi.index, *d, *a)));
             }
-            let written: HashSet<Reg> = copies.iter().map(|&(d, _)| d).collect();
-            for (d, a) in &mut copies {
+            let written: HashSet<Reg> = copies.iter().map(|&(_, d, _)| d).collect();
+            let last = self.place;
+            // What saves a register from another Phi's copy is no instruction of the text.
+            self.place = 0;
+            for (_, d, a) in &mut copies {
                 if let Operand::Reg(reg) = *a
                     && reg != *d
                     && written.contains(&reg)
@@ -283,7 +286,9 @@ impl Body<'_> {
                     *a = self.copied(self.kernel.width(reg), *a);
                 }
             }
-            for (d, a) in copies {
+            self.place = last;
+            for (index, d, a) in copies {
+                self.stand_at(index);
                 self.emit(Operation::Move { d, a });
             }
             self.check_size()?;

@@ -36,6 +36,7 @@ pub use codes::RULES;
 pub use unchecked::unchecked;
 
 use std::cell::OnceCell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use calls::Calls;
@@ -93,6 +94,9 @@ pub(crate) mod code {
     pub(crate) const MAD: &str = "SPV0070";
 }
 
+/// The errors of a module's structure: its sections, functions, blocks and ids.
+const OF_STRUCTURE: RangeInclusive<&str> = code::LAYOUT..=code::PHI;
+
 /// Errors beyond this many are not kept.
 const MOST_ERRORS: usize = 100;
 
@@ -136,11 +140,28 @@ pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
     check_module(module, None, environment)
 }
 
+/// The errors in a module's structure, which [`lower`](crate::lower) takes for granted: what its sections, functions, blocks and ids
+/// must be. Where there is one, nothing of the module can be run.
+///
+/// ```
+/// use roundonce_spirv::{assemble_module, structural_errors};
+/// let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n%void = OpTypeVoid\n%void = OpTypeBool";
+/// let errors = structural_errors(&assemble_module(text, None).unwrap());
+/// assert_eq!(errors[0].message, "%void is defined a second time");
+/// ```
+pub fn structural_errors(module: &Module) -> Vec<Finding> {
+    let facts = Facts::of(module);
+    let mut checker = Checker::new(module, None, Environment::UNIVERSAL, &facts);
+    ids::definitions(&mut checker);
+    instructions(&mut checker);
+    checker.findings.retain(|finding| OF_STRUCTURE.contains(&finding.code));
+    checker.finished()
+}
+
 /// Of a module that was read from a text the findings have edits of it.
 fn check_module(module: &Module, text: Option<&str>, environment: Environment) -> Vec<Finding> {
     let facts = Facts::of(module);
-    let (findings, calls) = (Vec::new(), OnceCell::new());
-    let mut checker = Checker { module, text, environment, facts: &facts, findings, calls, function: None };
+    let mut checker = Checker::new(module, text, environment, &facts);
     checker.version();
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
@@ -153,25 +174,7 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     if decoded && checker.findings.iter().all(|finding| finding.severity < Severity::Error) {
         advice::check(&mut checker);
     }
-    let order = |finding: &Finding| match finding.location {
-        Location::Span { start, .. } => start,
-        Location::Word(word) => word,
-        Location::Whole => 0,
-    };
-    checker.findings.sort_by_key(order);
-    // What is no error stays: it may be what a module leaves open, which is asked for.
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
-    let mut errors = 0;
-    checker.findings.retain(|finding| {
-        errors += usize::from(is_error(finding));
-        !is_error(finding) || errors <= MOST_ERRORS
-    });
-    if errors > MOST_ERRORS
-        && let Some(last) = checker.findings.iter_mut().rfind(|finding| is_error(finding))
-    {
-        last.add_help(&format!("there are more errors: {MOST_ERRORS} are listed"));
-    }
-    checker.findings
+    checker.finished()
 }
 
 pub(crate) struct Checker<'m> {
@@ -184,6 +187,34 @@ pub(crate) struct Checker<'m> {
     calls: OnceCell<Rc<Calls>>,
     /// The OpFunction of the instruction at work, and its index.
     pub function: Option<(usize, Instruction)>,
+}
+
+impl<'m> Checker<'m> {
+    fn new(module: &'m Module, text: Option<&'m str>, environment: Environment, facts: &'m Facts) -> Checker<'m> {
+        Checker { module, text, environment, facts, findings: Vec::new(), calls: OnceCell::new(), function: None }
+    }
+    /// The findings in the module's order, not too many of them.
+    fn finished(mut self) -> Vec<Finding> {
+        let order = |finding: &Finding| match finding.location {
+            Location::Span { start, .. } => start,
+            Location::Word(word) => word,
+            Location::Whole => 0,
+        };
+        self.findings.sort_by_key(order);
+        // What is no error stays: it may be what a module leaves open, which is asked for.
+        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        let mut errors = 0;
+        self.findings.retain(|finding| {
+            errors += usize::from(is_error(finding));
+            !is_error(finding) || errors <= MOST_ERRORS
+        });
+        if errors > MOST_ERRORS
+            && let Some(last) = self.findings.iter_mut().rfind(|finding| is_error(finding))
+        {
+            last.add_help(&format!("there are more errors: {MOST_ERRORS} are listed"));
+        }
+        self.findings
+    }
 }
 
 impl Checker<'_> {

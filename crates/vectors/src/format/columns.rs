@@ -136,11 +136,11 @@ enum Names {
     Each(Vec<Result<Known, String>>),
 }
 
-/// The columns that a file must have.
+/// The columns that a file must have. Those that are not read are told of.
 ///
 /// # Errors
 /// If one is not there or there twice, or there is no instruction.
-pub(super) fn check(names: &[String], options: &Options) -> Result<(), String> {
+pub(super) fn check(names: &[String], options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let has = |name: &str| names.iter().any(|known| known == name);
     for name in ["a", "b", "d"] {
         if !has(name) {
@@ -153,6 +153,8 @@ pub(super) fn check(names: &[String], options: &Options) -> Result<(), String> {
     if !has("instruction") && options.instruction.is_none() {
         return Err("there is no column `instruction`: say which with --instruction".to_owned());
     }
+    let unknown = names.iter().filter(|name| !COLUMNS.contains(&name.as_str()));
+    unknown.for_each(|name| verifier.ignored(name));
     Ok(())
 }
 

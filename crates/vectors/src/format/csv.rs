@@ -11,6 +11,7 @@ use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
 use crate::verify::{Known, Verifier};
+use roundonce::isa::counted;
 
 /// What the first line of a text separates names by, if it is names: the one that it has more of.
 pub(super) fn separator(line: &[u8]) -> Option<u8> {
@@ -33,7 +34,7 @@ pub(super) fn read(
     let stream = LineEnds { stream, after_return: false }.chain(&b"\n"[..]);
     let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(stream);
     let names: Vec<String> = reader.headers().map_err(text)?.iter().map(|name| name.trim().to_owned()).collect();
-    columns::check(&names, options)?;
+    columns::check(&names, options, verifier)?;
     let mut record = StringRecord::new();
     loop {
         let read = reader.read_record(&mut record);
@@ -101,6 +102,10 @@ fn judge(
     options: &Options,
     verifier: &mut Verifier<'_>,
 ) -> Result<(), String> {
+    // Cells without a name may be empty, as those that a spreadsheet leaves behind a row.
+    if let Some(extra) = record.iter().skip(names.len()).map(str::trim).find(|extra| !extra.is_empty()) {
+        return Err(format!("`{extra}` is one too many: {} are named", counted(names.len() as u64, "column")));
+    }
     let field = |wanted: &str| {
         let at = names.iter().position(|name| name == wanted)?;
         record.get(at).map(str::trim).filter(|field| !field.is_empty())

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::marker::PhantomData;
 
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
+use super::columns::COLUMNS;
 use super::{Bits, Options, known};
 use crate::block::Vector;
 use crate::generate::Generated;
@@ -51,22 +53,53 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     }
 }
 
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(borrow, alias = "instr")]
-    instruction: Option<Json<'a>>,
-    #[serde(borrow)]
-    arch: Option<Json<'a>>,
-    #[serde(borrow)]
-    a: Option<Json<'a>>,
-    #[serde(borrow)]
-    b: Option<Json<'a>>,
-    #[serde(borrow)]
-    c: Option<Json<'a>>,
-    #[serde(borrow)]
-    d: Option<Json<'a>>,
-    #[serde(borrow)]
-    flags: Option<Json<'a>>,
+/// A row: what its columns hold, in the order of [`COLUMNS`], and the names of others.
+struct Row<'a, V> {
+    values: [Option<V>; COLUMNS.len()],
+    ignored: Vec<Cow<'a, str>>,
+}
+
+/// The place of a column; `instr` is short for the first.
+fn place(name: &str) -> Option<usize> {
+    let name = if name == "instr" { "instruction" } else { name };
+    COLUMNS.iter().position(|known| *known == name)
+}
+
+impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Row<'a, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row<'a, V>, D::Error> {
+        struct OfObject<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for OfObject<V> {
+            type Value = Row<'de, V>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a JSON object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Row<'de, V>, A::Error> {
+                let mut row = Row { values: [const { None }; COLUMNS.len()], ignored: Vec::new() };
+                let mut there = [false; COLUMNS.len()];
+                while let Some(name) = members.next_key::<Json<'de>>()? {
+                    let Json::Text(name) = name else { continue };
+                    match place(&name) {
+                        Some(at) if there[at] => return Err(Error::duplicate_field(COLUMNS[at])),
+                        Some(at) => (there[at], row.values[at]) = (true, members.next_value()?),
+                        None => {
+                            members.next_value::<IgnoredAny>()?;
+                            row.ignored.push(name);
+                        }
+                    }
+                }
+                Ok(row)
+            }
+        }
+        deserializer.deserialize_map(OfObject(PhantomData))
+    }
+}
+
+impl<V> Row<'_, V> {
+    /// What its columns hold; of the others the verifier is told.
+    fn values(self, verifier: &mut Verifier<'_>) -> [Option<V>; COLUMNS.len()] {
+        self.ignored.iter().for_each(|name| verifier.ignored(name));
+        self.values
+    }
 }
 
 /// A captured matrix multiply-add: rows of a, columns of b, rows of c and d; or one element, a string each.
@@ -113,6 +146,8 @@ fn is_matrix_line(line: &[u8]) -> bool {
 /// The elements of a captured matrix multiply-add.
 fn matrix_line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let row: MatrixLine<'_> = serde_json::from_slice(line).map_err(|error| unread(line, &error))?;
+    let names: Row<'_, IgnoredAny> = serde_json::from_slice(line).map_err(|error| unread(line, &error))?;
+    names.values(verifier);
     let index = match known(Some(&row.instruction), row.arch.as_deref(), options, verifier)? {
         Known::Matrix(index) => index,
         Known::Scalar(_) => return Err(format!("`{}` is no matrix multiply-add", row.instruction)),
@@ -175,8 +210,8 @@ fn text<'j>(name: &str, json: Option<&'j Json<'_>>) -> Result<Option<&'j str>, S
 
 /// One line.
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
-    let row: Row<'_> = match serde_json::from_slice(line) {
-        Ok(Row { instruction: Some(Json::Text(spelling)), .. }) if matrix::is_matrix(&spelling) => {
+    let row: Row<'_, Json<'_>> = match serde_json::from_slice(line) {
+        Ok(Row { values: [Some(Json::Text(spelling)), ..], .. }) if matrix::is_matrix(&spelling) => {
             return matrix_line(line, number, options, verifier);
         }
         Ok(row) => row,
@@ -184,7 +219,8 @@ pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut V
         Err(_) if is_matrix_line(line) => return matrix_line(line, number, options, verifier),
         Err(error) => return Err(unread(line, &error)),
     };
-    let (instruction, arch) = (text("instruction", row.instruction.as_ref())?, text("arch", row.arch.as_ref())?);
+    let [instruction, arch, a, b, c, _, _, d, flags] = row.values(verifier);
+    let (instruction, arch) = (text("instruction", instruction.as_ref())?, text("arch", arch.as_ref())?);
     let index = match known(instruction, arch, options, verifier)? {
         Known::Scalar(index) => index,
         Known::Matrix(_) => return Err("instruction: a matrix".to_owned()),
@@ -196,12 +232,12 @@ pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut V
     };
     let arity = tested.arity();
     // Of a sum of another type the manual calls it c.
-    let second = if row.b.is_none() && calls_second_c(&tested.instruction) { &row.c } else { &row.b };
-    let operands = [&row.a, second, &row.c].into_iter().take(arity).enumerate();
+    let second = if b.is_none() && calls_second_c(&tested.instruction) { &c } else { &b };
+    let operands = [&a, second, &c].into_iter().take(arity).enumerate();
     let vector = Vector {
         operands: operands.map(|(column, json)| value(column, json)).collect::<Result<_, String>>()?,
-        result: value(arity, &row.d)?,
-        flags: row.flags.as_ref().map(|flags| flags.bits().flags()).transpose()?,
+        result: value(arity, &d)?,
+        flags: flags.as_ref().map(|flags| flags.bits().flags()).transpose()?,
     };
     verifier.push(index, number, &vector);
     Ok(())

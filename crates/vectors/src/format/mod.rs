@@ -381,6 +381,17 @@ static OPERANDS: [&str; 3] = ["a", "b", "c"];
 /// What the columns of a matrix multiply-add's scales are called.
 static SCALES: [&str; 2] = ["sa", "sb"];
 
+/// The column that a name which is none may be meant for: the same in other letters, or but for a slip.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    // Of a letter or two every other one would be a slip.
+    let edits = match name.len() {
+        0..=3 => 0,
+        4..=6 => 1,
+        _ => 2,
+    };
+    roundonce::isa::nearest(name, columns::COLUMNS.into_iter(), edits)
+}
+
 /// What a row is about: the instruction that it names, or that all rows are about, on the machine that it names.
 fn known(
     instruction: Option<&str>,

@@ -40,7 +40,7 @@ pub(super) fn read<R: Read + Seek>(
     let index = archive()?;
     let names = index.file_names().map(|name| Ok(name.map_err(text)?.trim_end_matches(".npy").to_owned()));
     let names = names.collect::<Result<Vec<String>, String>>()?;
-    check(&names, options)?;
+    check(&names, options, verifier)?;
     // A handle of its own for each array: they are read side by side.
     let there: Vec<&'static str> =
         COLUMNS.into_iter().filter(|column| names.iter().any(|name| name == column)).collect();

@@ -38,7 +38,7 @@ fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Ver
     let total = metadata.file_metadata().num_rows().max(0) as u64;
     let schema = metadata.file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
-    check(&names, options)?;
+    check(&names, options, verifier)?;
     let mut done = 0;
     for index in 0..file.num_row_groups() {
         let group = file.get_row_group(index).map_err(text)?;

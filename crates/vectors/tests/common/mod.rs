@@ -5,13 +5,16 @@
 
 use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_stream};
 
-/// Keeps what was said about bad rows.
+/// Keeps what was said about bad rows, and about columns that are not read.
 #[derive(Default)]
-pub struct Bad(pub Vec<(u64, String)>);
+pub struct Bad(pub Vec<(u64, String)>, pub Vec<(String, Option<&'static str>)>);
 
 impl Observer for Bad {
     fn bad_row(&mut self, row: u64, problem: &str) {
         self.0.push((row, problem.to_owned()));
+    }
+    fn ignored(&mut self, column: &str, meant: Option<&'static str>) {
+        self.1.push((column.to_owned(), meant));
     }
     fn progress(&mut self, _: u64, _: Option<u64>) {}
 }
