@@ -4,7 +4,7 @@ two, on a local Ray cluster of two processors. The four take turns.
 
     pip install 'bindings/python[ray]' && bindings/python/benches/lanes.py [--kernel NAME] [--write]
 
-It prints a table for each kernel; with --write they go into docs/performance.md, each between two comments, and that of
+It prints a table for each kernel; with --write they go into docs/performance-engine.md, each between two comments, and that of
 `horner` becomes docs/lanes.svg.
 """
 
@@ -23,7 +23,7 @@ import roundonce.ray
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "tests/kernels"
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "docs/performance-engine.md"
 PICTURE = ROOT / "docs/lanes.svg"
 BEGIN, END = "<!-- written by `bindings/python/benches/lanes.py --kernel {}` -->", "<!-- end of {} by lanes.py -->"
 BLOCK = 256
