@@ -1,4 +1,4 @@
-//! Integer quotients, remainders and upper halves of products in native code.
+//! Integer quotients, remainders, upper halves of products, fields, dot products of bytes and saturating sums in native code.
 
 use super::{Case, has_native, lowered, random, zeros};
 use roundonce_exec::{Arg, Buffer};
@@ -80,6 +80,17 @@ fn quotients_and_upper_halves() {
         }
         for kind in ["u32", "s32"] {
             bodies.push(format!("sad.{kind} %r7, {a}, {b}, {c};"));
+        }
+        for kinds in ["u32.u32", "u32.s32", "s32.u32", "s32.s32"] {
+            bodies.push(format!("dp4a.{kinds} %r7, {a}, {b}, {c};"));
+            bodies.push(format!("dp2a.lo.{kinds} %r7, {a}, {b}, {c};"));
+            bodies.push(format!("dp2a.hi.{kinds} %r7, {a}, {b}, {c}; dp4a.{kinds} %r7, %r7, %r7, %r7;"));
+        }
+        for op in ["add", "sub"] {
+            bodies.push(format!("{op}.sat.s32 %r7, {a}, {b};"));
+            bodies.push(format!(
+                "setp.lt.s32 %p1, {b}, {c}; @%p1 {op}.sat.s32 %r7, {a}, {b}; {op}.sat.s32 %r7, %r7, %r7;"
+            ));
         }
         for op in ["abs.s32", "popc.b32", "clz.b32", "brev.b32", "bfind.u32", "bfind.s32"] {
             bodies.push(format!("{op} %r7, {a};"));

@@ -1,4 +1,5 @@
-//! Operations on integers of up to 32 bits that are several instructions: quotients, remainders, upper halves of products, fields.
+//! Operations on integers of up to 32 bits that are several instructions: quotients, remainders, upper halves of products, fields, dot
+//! products of bytes, saturating sums.
 
 use super::super::asm::Decorators;
 use super::{A, B, C, D, E, EmitError, EmitResult, Emitter, Part, Source, ymm};
@@ -158,12 +159,33 @@ impl Emitter<'_> {
                     return Err(EmitError::Unsupported);
                 };
                 // Bits past the end are the sign, or zeros.
-                let end = (start + length).min(32);
-                let down = if sign == Signedness::Signed { SIGNED_RIGHT } else { RIGHT };
-                self.shift(LEFT, C, x, 32 - end);
-                if end - start < 32 {
-                    self.shift(down, C, C, 32 - (end - start));
-                }
+                self.field(C, x, (start, length.min(32 - start)), sign);
+            }
+            IntOp::DotProduct4(first, second) => {
+                let of_bytes = |place: u32| ((8 * place, 8), 8 * place);
+                self.dot(part, (x, first), (b, second), c, (0..4).map(of_bytes))?;
+            }
+            IntOp::DotProduct2 { a: first, b: second, high } => {
+                let from = if high { 16 } else { 0 };
+                let of_halves = |place: u32| ((16 * place, 16), from + 8 * place);
+                self.dot(part, (x, first), (b, second), c, (0..2).map(of_halves))?;
+            }
+            IntOp::AddSat | IntOp::SubSat => {
+                let y = self.canonicalised(b, Width::B32, part, B)?;
+                // Beyond the range the exact result has the sign of the first operand, and this one has not: a sum of two of one
+                // sign, a difference of two of different ones.
+                let (sum, other) = if op == IntOp::AddSat { (PLUS, C) } else { (MINUS, x) };
+                self.op3(sum, C, x, Source::Register(y), EXACT);
+                self.op3(XOR, D, x, Source::Register(C), EXACT);
+                self.op3(XOR, E, y, Source::Register(other), EXACT);
+                self.op3(K::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, D, D, Source::Register(E), EXACT);
+                let zero = self.broadcast_constant(0, Width::B32);
+                self.op3_immediate(K::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, K2, D, zero, 1);
+                self.shift(SIGNED_RIGHT, E, x, 31);
+                let highest = self.broadcast_constant(0x7fff_ffff, Width::B32);
+                self.op3(XOR, E, E, highest, EXACT);
+                let blend = Instruction::with2(K::EVEX_Vmovaps_zmm_k1z_zmmm512, C, E);
+                self.asm.vector(blend, Decorators::masked(K2));
             }
             IntOp::Funnel { left: to_left, clamp } => {
                 let Some(count) = self.shapes.constant(c) else { return Err(EmitError::Unsupported) };
@@ -241,6 +263,35 @@ impl Emitter<'_> {
                 self.polynomial(table, [z, y, x]);
             }
             _ => return Err(EmitError::Unsupported),
+        }
+        Ok(())
+    }
+    /// `to` becomes some of a number's bits, from one on, extended.
+    fn field(&mut self, to: Register, x: Register, (start, length): (u32, u32), sign: Signedness) {
+        let down = if sign == Signedness::Signed { SIGNED_RIGHT } else { RIGHT };
+        self.shift(LEFT, to, x, 32 - (start + length));
+        if length < 32 {
+            self.shift(down, to, to, 32 - length);
+        }
+    }
+    /// C becomes a sum of products of parts and of c: of each product where the first factor's bits are, and where the second one's
+    /// byte is. Uses D and E.
+    fn dot(
+        &mut self,
+        part: Part,
+        (x, first): (Register, Signedness),
+        (b, second): (Operand, Signedness),
+        c: Operand,
+        products: impl Iterator<Item = ((u32, u32), u32)>,
+    ) -> EmitResult {
+        let y = self.canonicalised(b, Width::B32, part, B)?;
+        let sum = self.canonicalised(c, Width::B32, part, C)?;
+        self.copy_vector(C, sum);
+        for (bits, byte) in products {
+            self.field(D, x, bits, first);
+            self.field(E, y, (byte, 8), second);
+            self.op3(TIMES, D, D, Source::Register(E), EXACT);
+            self.op3(PLUS, C, C, Source::Register(D), EXACT);
         }
         Ok(())
     }
@@ -339,6 +390,10 @@ impl Emitter<'_> {
             | IntOp::LeadingZeros
             | IntOp::FindHighest { .. }
             | IntOp::Reverse
+            | IntOp::DotProduct4(..)
+            | IntOp::DotProduct2 { .. }
+            | IntOp::AddSat
+            | IntOp::SubSat
                 if width == Width::B32 =>
             {
                 self.parts(d).into_iter().try_for_each(|part| {
