@@ -83,7 +83,8 @@ def test_why():
     one, other = f"{bits(ONE):#x}:f64", f"{bits(OTHER):#x}:f64"
     seen = roundonce.why("a*b", a=one, b=other, saw=one, profile="nan_f64=abc").data["seen"][0]
     assert seen["outcome"] == "one" and "every operation as written" in str(seen)
-    assert roundonce.why("a*b", a=one, b=other, saw=one).data["seen"][0]["outcome"] == "ambiguous"
+    seen = roundonce.why("a*b", a=one, b=other, saw=one).data["seen"][0]
+    assert seen["outcome"] == "one" and "every operation as written" not in str(seen) and "order abc" in str(seen)
     a = np.array([ONE, ONE])
     for profile, written in [("nan_f64=abc", True), (None, False)]:
         groups = roundonce.why("a*b", a=a, b=other, saw=a, profile=profile).data["seen"][0]["groups"]
