@@ -73,7 +73,7 @@ impl Prepared {
         let names = || args.iter().filter_map(|text| text.split_once('=')).map(|(name, _)| name);
         let arguments = names().map(str::to_owned).collect();
         let choice = Choice { entry: entry.clone(), machine: target.sm, profile, arguments, ..Choice::default() };
-        let mut ready = Ready::read(source, &choice).map_err(|refusal| NoAnswer::refused(file, text, refusal))?;
+        let mut ready = Ready::read_portable(source, &choice).map_err(|refusal| NoAnswer::refused(file, text, refusal))?;
         ready.name_members(names()).map_err(|problem| NoAnswer::Input(format!("--arg: {problem}")))?;
         let (args, types) = bind(&ready, args)?;
         let formats: Vec<_> = types.iter().map(|ty| ty.filter(|ty| ty.format().is_some()).map(|ty| ty.name)).collect();

@@ -155,21 +155,40 @@ impl Ready {
     /// assert_eq!(ready.kernel().params[0].name, "x");
     /// ```
     pub fn read(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
-        choice.check(source)?;
-        let mut target = None;
-        let (program, profile, undetermined) = match source {
-            Source::Ptx(text) => {
-                let program;
-                (program, target) = from_ptx::program(text, choice, false)?;
-                (program, Profile::NVIDIA, Vec::new())
-            }
-            Source::SpirvText(_) | Source::Spirv(_) => from_spirv::program(source, choice)?,
+        match source {
             Source::Cubin(_) | Source::Listing(_) => {
-                target = machine_code::target(source);
-                (machine_code::program(source, choice)?, Profile::NVIDIA, Vec::new())
+                choice.check(source)?;
+                Ready::of(machine_code::program(source, choice)?, machine_code::target(source)).chosen(choice)
+            }
+            Source::Ptx(_) | Source::SpirvText(_) | Source::Spirv(_) => Ready::read_portable(source, choice),
+        }
+    }
+
+    /// The same of PTX and SPIR-V alone: a program with no other call has no decoder of machine code in it.
+    ///
+    /// # Errors
+    /// As [`read`](Ready::read), and of machine code.
+    pub fn read_portable(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
+        choice.check(source)?;
+        let ready = match source {
+            Source::Ptx(text) => {
+                let (program, target) = from_ptx::program(text, choice, false)?;
+                Ready::of(program, target)
+            }
+            Source::SpirvText(_) | Source::Spirv(_) => {
+                let (program, profile, undetermined) = from_spirv::program(source, choice)?;
+                Ready { program, profile, undetermined, target: None, place: 0 }
+            }
+            Source::Cubin(_) | Source::Listing(_) => {
+                return Err(Refusal::Usage("it is machine code: expected PTX or SPIR-V".to_owned()));
             }
         };
-        let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
+        ready.chosen(choice)
+    }
+
+    /// With the kernel that is chosen, or the only one.
+    fn chosen(mut self, choice: &Choice) -> Result<Ready, Refusal> {
+        self.place = match (self.program.kernels.as_slice(), choice.entry.as_deref()) {
             ([], None) => return Err(Refusal::Usage("there is no kernel in it".to_owned())),
             ([_], None) => 0,
             (kernels, None) => {
@@ -180,7 +199,7 @@ impl Ready {
                 .position(|kernel| kernel.name == name)
                 .ok_or_else(|| Refusal::Usage(format!("there is no kernel `{name}`")))?,
         };
-        Ok(Ready { program, profile, undetermined, target, place })
+        Ok(self)
     }
 
     /// Reads the kernel that is chosen, or where none is every kernel of a module, into one program.
