@@ -152,7 +152,11 @@ def number(text):
 
 
 def from_bits(bits, format):
-    """The number of an encoding; None for NaN and infinities."""
+    """The number of an encoding; None for NaN and infinities. An integer's are those of its type, `int32`."""
+    integer = re.fullmatch(r"(u?)int(\d+)", format)
+    if integer:
+        unsigned, width = integer[1], int(integer[2])
+        return Fraction(bits if unsigned or bits < 1 << (width - 1) else bits - (1 << width))
     digits, least, width = TYPES[format]
     hidden, largest = 1 << (digits - 1), (1 << (width - digits)) - 1
     field, sign = bits // hidden & largest, -1 if bits >> (width - 1) else 1
