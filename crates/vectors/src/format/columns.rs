@@ -136,7 +136,7 @@ enum Names {
     Each(Vec<Result<Known, String>>),
 }
 
-/// The columns that a file must have. Those that are not read are told of.
+/// The columns that a file must have. The verifier notes those that are not read.
 ///
 /// # Errors
 /// If one is not there or there twice, or there is no instruction.

@@ -95,7 +95,7 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Row<'a, V> {
 }
 
 impl<V> Row<'_, V> {
-    /// What its columns hold; of the others the verifier is told.
+    /// What its columns hold; the verifier notes the others.
     fn values(self, verifier: &mut Verifier<'_>) -> [Option<V>; COLUMNS.len()] {
         self.ignored.iter().for_each(|name| verifier.ignored(name));
         self.values

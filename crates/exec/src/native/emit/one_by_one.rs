@@ -41,16 +41,14 @@ impl Emitter<'_> {
     /// Prepares the stores of some lanes of a vector: those of whole words leave it as they are with AVX2, and with AVX-512 where
     /// they are in its first quarter.
     pub(super) fn lanes_to_store(&mut self, from: Register, bytes: u32, lanes: &[usize]) -> LanesToStore {
-        let stay = match self.machine() {
-            Machine::Avx2 => bytes >= 4,
-            Machine::Avx512 => bytes >= 4 && lanes.iter().all(|&lane| lane * (bytes as usize) < 16),
-            _ => false,
-        };
-        if stay {
-            if self.machine() == Machine::Avx2 {
+        let stay = LanesToStore { from, bytes, at_frame: None };
+        match self.machine() {
+            Machine::Avx2 if bytes >= 4 => {
                 self.asm.split_for_stores(from);
+                return stay;
             }
-            return LanesToStore { from, bytes, at_frame: None };
+            Machine::Avx512 if bytes >= 4 && lanes.iter().all(|&lane| lane * (bytes as usize) < 16) => return stay,
+            _ => {}
         }
         let at_frame = self.frame.reserve(64, 64);
         self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, at_frame), from);
