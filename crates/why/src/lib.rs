@@ -70,7 +70,7 @@ pub use plan::{OpKind, Plan, PlanOp, Ref};
 pub use reference::{CaseAnswer, ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
 pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, place, ulps};
-pub use spell::{Spelling, spell};
+pub use spell::{Spelling, result_type, spell};
 pub use text::{COLUMNS, Line, Role, wrap};
 pub use untyped::{OtherTypes, Problem, Untyped};
 pub use verdict::{Outcome, Verdict, simplest};

@@ -12,7 +12,7 @@ mod spirv;
 use self::cuda::{c_type, cuda_call, cuda_leaf, cuda_name, cuda_to_integer, narrowed};
 use crate::call::Call;
 use crate::evaluation::{Evaluation, Step};
-use crate::integer::{IntegerCast, OutOfRange};
+use crate::integer::{IntegerCast, IntegerType, OutOfRange};
 use crate::plan::{PlanOp, Ref};
 
 /// What to write to get an evaluation's bits. Each is empty where the language has no such operation.
@@ -228,6 +228,12 @@ fn step_in_own_type(evaluation: &Evaluation, step: &Step) -> String {
         })
         .collect();
     format!("{}({}){mode}", ptx_name(operation), names.join(", "))
+}
+
+/// What C++ calls the type of an evaluation's result.
+pub fn result_type(evaluation: &Evaluation) -> &'static str {
+    let plan = &evaluation.plan;
+    plan.integer().map_or_else(|| c_type(plan.format()), IntegerType::c_name)
 }
 
 /// Whether what a step flushes is what `.ftz` of an instruction flushes: none flushes f64, which processors do by a mode; a

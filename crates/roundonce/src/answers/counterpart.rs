@@ -9,7 +9,8 @@ use roundonce_translate::expression::{self, Expression, ExpressionStep, Operand,
 use roundonce_translate::instruction::{Counterpart, Language, Refusal, Translated, translate};
 use roundonce_why::diff::{Budget, Comparison, Side, Verdict, compare};
 use roundonce_why::{
-    COLUMNS, Evaluation, Expr, Line, Literal, LiteralTypes, OpKind, Ref, Role, Typed, names_in, spell, wrap,
+    COLUMNS, Evaluation, Expr, Line, Literal, LiteralTypes, OpKind, Ref, Role, Typed, names_in, result_type, spell,
+    wrap,
 };
 use serde::Serialize;
 
@@ -353,13 +354,7 @@ fn spelled(evaluation: &Evaluation, to: Language, target: Option<SmTarget>, prof
         assumes: Vec::new(),
     };
     if to == Language::Cuda {
-        let ty = match (evaluation.plan.integer(), evaluation.plan.format()) {
-            (Some(integer), _) => integer.c_name(),
-            (_, Format::F16) => "__half",
-            (_, Format::BF16) => "__nv_bfloat16",
-            (_, Format::F32) => "float",
-            _ => "double",
-        };
+        let ty = result_type(evaluation);
         let mut result = "d".to_owned();
         while evaluation.plan.leaves.iter().any(|(_, taken)| *taken == result) {
             result.push('_');
