@@ -149,14 +149,21 @@ impl Operation {
     /// an operand's format.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
-        if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
+        // A sum is a + c = a × 1 + c.
+        let factors = match (self.op, operands) {
+            (ArithOp::MulAdd, &[a, b, c]) => Some((a, Some(b), c)),
+            (ArithOp::Add, &[a, c]) => Some((a, None, c)),
+            _ => None,
+        };
+        if let Some((a, b, c)) = factors
             && self.is_uniform()
             && !self.oob
         {
+            let operands = [a, b.unwrap_or(self.format.one()), c];
             // Each arm is compiled to a copy for its format.
             let fast = match self.format {
-                Format::F32 => self.evaluate_normal::<u64>(Format::F32, [a, b, c]),
-                Format::F64 => self.evaluate_normal::<u128>(Format::F64, [a, b, c]),
+                Format::F32 => self.evaluate_normal::<u64>(Format::F32, operands),
+                Format::F64 => self.evaluate_normal::<u128>(Format::F64, operands),
                 _ => None,
             };
             if let Some(outcome) = fast {

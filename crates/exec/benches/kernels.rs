@@ -9,7 +9,7 @@
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
-//! `cargo bench -p roundonce-exec -- suite` prints eight more kernels, with barriers, shuffles, atomics and tables,
+//! `cargo bench -p roundonce-exec -- suite` prints ten more kernels, with barriers, shuffles, atomics and tables,
 //! `cargo bench -p roundonce-exec -- doubles` prints K1 to K4 in f64,
 //! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16,
 //! `cargo bench -p roundonce-exec -- waits` those whose blocks wait for each other,

@@ -128,3 +128,15 @@ extern "C" __global__ void lookup(int n, int steps, const float *table, const fl
     float low = table[step];
     y[i] = fmaf(at - step, table[step + 1] - low, low);
 }
+
+// Each element added to the sum that its index names.
+extern "C" __global__ void sum_by_index(int n, const int *index, const float *x, float *sums) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&sums[index[i]], x[i]);
+}
+
+// The elements above a limit, one behind the other in a ring of n, a power of two; before it how many there have been.
+extern "C" __global__ void keep(int n, float limit, const float *x, int *kept) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > limit) kept[1 + (atomicAdd(&kept[0], 1) & (n - 1))] = __float_as_int(x[i]);
+}

@@ -253,3 +253,44 @@ fn narrow_conversions_move_values() {
     );
     assert_eq!(wide(&large.0), [f64::from(f32::from_bits(0xff7f_0000))]);
 }
+
+/// Atomics of which nothing is observed have loops of their own: the same bits, in the order of the lanes, through generic
+/// addresses of both spaces too.
+#[test]
+fn atomics_observed_and_not() {
+    let kinds = [
+        "add.f32 %f3, [AT], %f1",
+        "add.u32 %r3, [AT], %r4",
+        "add.noftz.f16x2 %r3, [AT], %r4",
+        "min.s32 %r3, [AT], %r4",
+        "max.u32 %r3, [AT], %r4",
+        "xor.b32 %r3, [AT], %r4",
+        "exch.b32 %r3, [AT], %r4",
+        "cas.b32 %r3, [AT], %r5, %r4",
+        "inc.u32 %r3, [AT], %r4",
+        "dec.u32 %r3, [AT], %r4",
+        "add.u64 %rd8, [AT], %rd3",
+        "add.f64 %d3, [AT], %d1",
+        "cas.b64 %rd8, [AT], 0, %rd3",
+    ];
+    let mut input = values(256);
+    (input[3], input[40], input[41]) = (f32::NAN, 1e-40, -f32::INFINITY);
+    for kind in kinds {
+        // Sixteen places in each space; every third lane is somewhere else than its neighbours.
+        let body = format!(
+            "and.b32 %r6, %r1, 15; mul.wide.u32 %rd6, %r6, 8; mov.u32 %r7, s; cvt.u64.u32 %rd7, %r7; cvta.shared.u64 %rd7, %rd7;\n\
+             rem.u32 %r8, %r1, 3; setp.eq.u32 %p1, %r8, 0; selp.b64 %rd7, %rd7, %rd2, %p1; add.s64 %rd7, %rd7, %rd6;\n\
+             mov.b32 %r4, %f1; mov.u32 %r5, 0; cvt.f64.f32 %d1, %f1; mov.u32 %r3, 0; mov.f32 %f3, 0f00000000; mov.u64 %rd8, 0; mov.f64 %d3, 0d0000000000000000;\n\
+             setp.ge.u32 %p2, %r1, 250; @%p2 bra D;\n\
+             atom.{}; \n\
+             D: bar.sync 0; mov.b64 {{%r9, %r10}}, %d3; xor.b32 %r9, %r9, %r10; mov.b64 {{%r11, %r12}}, %rd8; xor.b32 %r11, %r11, %r12;\n\
+             mov.b32 %r13, %f3; xor.b32 %r9, %r9, %r11; xor.b32 %r9, %r9, %r13; xor.b32 %r9, %r9, %r3;\n\
+             setp.lt.u32 %p2, %r1, 32; shl.b32 %r14, %r1, 2; add.s32 %r14, %r7, %r14; @%p2 ld.shared.b32 %r15, [%r14];\n\
+             setp.lt.u32 %p2, %r1, 32; @%p2 xor.b32 %r9, %r9, %r15; @!%p2 st.global.b32 [%rd5], %r9;",
+            kind.replace("AT", "%rd7")
+        );
+        let (report, _) = run(&body, &input, 256, Breadth::Double);
+        let Some(out) = report.buffers[1].as_ref() else { panic!("{kind}: no result") };
+        assert!(out.words().iter().any(|&word| word != 0), "{kind}");
+    }
+}

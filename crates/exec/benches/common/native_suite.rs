@@ -1,4 +1,4 @@
-//! What a compiler makes of kernels K5 to K12 for this machine: one block after another, its threads side by side.
+//! What a compiler makes of kernels K5 to K14 for this machine: one block after another, its threads side by side.
 #![allow(unsafe_code)]
 
 use super::native::{f, native};
@@ -150,5 +150,22 @@ native!(lookup(steps: usize, table: &[u32], x: &[u32], out: &mut [u32]) {
             (step, *table.get_unchecked(step as usize), *table.get_unchecked(step as usize + 1))
         };
         *out = (at - step as f32).mul_add(f(high) - f(low), f(low)).to_bits();
+    }
+});
+
+native!(sum_by_index(index: &[u32], x: &[u32], out: &mut [u32]) {
+    for (&index, &x) in index.iter().zip(x) {
+        let sum = &mut out[index as usize];
+        *sum = (f(*sum) + f(x)).to_bits();
+    }
+});
+
+native!(keep(limit: f32, x: &[u32], out: &mut [u32]) {
+    let (count, kept) = out.split_at_mut(1);
+    for &x in x {
+        if f(x) > limit {
+            kept[count[0] as usize & (kept.len() - 1)] = x;
+            count[0] += 1;
+        }
     }
 });

@@ -1,4 +1,4 @@
-//! Kernels K5 to K12 (`suite.cu`), as nvcc makes them, beside the loops that a compiler makes for this machine: milliseconds
+//! Kernels K5 to K14 (`suite.cu`), as nvcc makes them, beside the loops that a compiler makes for this machine: milliseconds
 //! a launch, in turns. Results are compared first.
 
 use super::{
@@ -54,6 +54,7 @@ pub(crate) fn works() -> Vec<Compared> {
     let weights = (0x3f00_0001, 0x3dff_ffff);
     let bytes: Vec<u32> = random(n, 14, 1.0).iter().map(|bits| bits.wrapping_mul(0x9e37_79b9)).collect();
     let steps = 4096;
+    let indices = random(n, 24, 1.0).iter().map(|bits| bits.wrapping_mul(0x9e37_79b9) >> 20).collect();
     let p = 1 << 10;
     vec![
         work(
@@ -132,6 +133,22 @@ pub(crate) fn works() -> Vec<Compared> {
             lines(n),
             vec![scalar(n), scalar(steps), buffer(random(steps + 1, 22, 1.0)), buffer(random(n, 23, 1.0)), zeros(n)],
             move |args, out| native::lookup(steps, words(&args[2]), words(&args[3]), out),
+        ),
+        work(
+            "K13 sums by index, 2^22 into 2^12",
+            "sum_by_index",
+            n,
+            lines(n),
+            vec![scalar(n), buffer(indices), buffer(random(n, 25, 1.0)), zeros(steps)],
+            |args, out| native::sum_by_index(words(&args[1]), words(&args[2]), out),
+        ),
+        work(
+            "K14 elements kept, of 2^22",
+            "keep",
+            n,
+            lines(n),
+            vec![scalar(n), Arg::Scalar(0x3e80_0000), buffer(random(n, 26, 1.0)), zeros(n + 1)],
+            |args, out| native::keep(0.25, words(&args[2]), out),
         ),
     ]
 }

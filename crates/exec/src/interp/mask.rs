@@ -92,6 +92,11 @@ impl Mask {
         let high = if shift == 0 { 0 } else { self.0.get(word + 1).copied().unwrap_or(0) << (64 - shift) };
         (low | high) as u32 & (u32::MAX >> (32 - count.clamp(1, 32)))
     }
+    /// Takes a lane out.
+    #[inline]
+    pub(crate) fn remove(&mut self, lane: usize) {
+        self.0[lane / 64] &= !(1 << (lane % 64));
+    }
     /// Adds lanes `low..high`.
     pub(crate) fn add_range(&mut self, low: usize, high: usize) {
         for start in (low..high).step_by(64) {

@@ -155,6 +155,9 @@ impl Interpreter<'_> {
 
     /// An atomic of one lane: what was in memory, the operand, what is there now.
     pub(super) fn observe_atomic(&mut self, lane: usize, kind: AtomicKind, bits: [u64; 3]) {
+        if self.observers.is_none() {
+            return;
+        }
         let thread = self.thread_of(lane);
         if let Some(observers) = &mut self.observers
             && let Some(exceptions) = &mut observers.exceptions
