@@ -31,10 +31,7 @@ impl Interpreter<'_> {
         self.widen_operand(1, b, value);
         self.widen_operand(2, c, value);
         let profile = self.code.profile;
-        let is_plain = high.is_none()
-            && kind != AtomicKind::Arrive
-            && self.races.is_none()
-            && self.observers.is_none();
+        let is_plain = high.is_none() && kind != AtomicKind::Arrive && self.races.is_none() && self.observers.is_none();
         let (mut received, mut received_high) = (Vec::new(), Vec::new());
         let mut left = self.active.mask;
         loop {
@@ -51,6 +48,7 @@ impl Interpreter<'_> {
             self.races = races;
             let (old, old_high) = (old?, old_high?);
             let found = Self::resolve(space, address).0;
+            let kind = in_space(kind, found);
             let [value, swapped] = [1, 2].map(|operand| self.wide[operand][lane]);
             let mut new = new_value(&profile, (kind, found), bytes * 8, [old, value, swapped]);
             if let (Some(high), Some(old_high)) = (high, old_high) {
@@ -72,7 +70,7 @@ impl Interpreter<'_> {
                 received_high.push((lane, old_high));
             }
             self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
-            self.observe_atomic(lane, in_space(kind, found), [old, value, new]);
+            self.observe_atomic(lane, kind, [old, value, new]);
             self.atomic_changed |= old != new;
             // What waits for the phase is ordered behind what arrived in it.
             if kind == AtomicKind::Arrive
@@ -209,9 +207,8 @@ fn double_nan(kind: AtomicKind, space: Space, old: u64, b: u64) -> Option<u64> {
     Some(if space == Space::Shared { nan | format.quiet_bit() } else { nan })
 }
 
-/// What is in memory afterwards, of an atomic in a space.
+/// What is in memory afterwards, of an atomic as it is in a space.
 fn new_value(profile: &Profile, (kind, space): (AtomicKind, Space), bits: u32, [old, b, c]: [u64; 3]) -> u64 {
-    let kind = in_space(kind, space);
     double_nan(kind, space, old, b).unwrap_or_else(|| combine(profile, kind, bits, old, b, c))
 }
 
