@@ -12,18 +12,24 @@ use roundonce_vectors::{Generated, InstructionUnderTest, Observer, Options, Repo
 use crate::error;
 use crate::evaluate::{profile, target};
 
-/// Rows that could not be read, of which a few are told.
+/// Rows that could not be read, of which a few are told, and what else is worth knowing.
 #[derive(Default)]
-struct Bad(Vec<(u64, String)>);
+struct Seen {
+    bad: Vec<(u64, String)>,
+    notes: Vec<String>,
+}
 
 /// How many.
 const TOLD: usize = 100;
 
-impl Observer for Bad {
+impl Observer for Seen {
     fn bad_row(&mut self, row: u64, problem: &str) {
-        if self.0.len() < TOLD {
-            self.0.push((row, problem.to_owned()));
+        if self.bad.len() < TOLD {
+            self.bad.push((row, problem.to_owned()));
         }
+    }
+    fn note(&mut self, note: &str) {
+        self.notes.push(note.to_owned());
     }
     fn progress(&mut self, _: u64, _: Option<u64>) {}
 }
@@ -39,7 +45,7 @@ fn json<T: serde::Serialize>(py: Python<'_>, value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|problem| error::whole(py, problem.to_string()))
 }
 
-/// Verifies a file, or a part of it, and tells the report as JSON and the first rows that could not be read. `name` and
+/// Verifies a file, or a part of it, and tells the report as JSON, the first rows that could not be read, and notes. `name` and
 /// `rows_before` are the place of the part.
 #[pyfunction]
 #[pyo3(signature = (what, name, rows_before, instruction, target=None, version=None, profile=None))]
@@ -53,21 +59,21 @@ pub(crate) fn verify(
     target: Option<&str>,
     version: Option<&str>,
     profile: Option<&str>,
-) -> PyResult<(String, Vec<(u64, String)>)> {
+) -> PyResult<(String, Vec<(u64, String)>, Vec<String>)> {
     let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
     let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
     let instruction = instruction.map_err(|finding| error::of_finding(py, &finding))?;
     let options = Options { instruction, target, environment: None, profile };
-    let mut bad = Bad::default();
+    let mut seen = Seen::default();
     let report = py.detach(|| match &what {
-        What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),
-        What::File(path) => verify_file(path, &options, &mut bad),
+        What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut seen),
+        What::File(path) => verify_file(path, &options, &mut seen),
     });
     // The command's option is an argument here.
     let wrong = |problem: std::io::Error| problem.to_string().replace("--instruction", "`instruction`");
     let report = report.map_err(|problem| error::whole(py, format!("{name}: {}", wrong(problem))))?;
-    let rows = bad.0.into_iter().map(|(row, problem)| (row + rows_before, problem)).collect();
-    Ok((json(py, &report.placed(name, rows_before))?, rows))
+    let rows = seen.bad.into_iter().map(|(row, problem)| (row + rows_before, problem)).collect();
+    Ok((json(py, &report.placed(name, rows_before))?, rows, seen.notes))
 }
 
 /// A column of vectors: the format and the bytes of its components.

@@ -102,6 +102,8 @@ def test_verify_of_bytes_and_files(tmp_path):
     wrong = vectors.verify(path)
     assert not wrong.clean and wrong.bad_rows == [(str(path), 3, "b: nothing is there")]
     assert "unfused" in str(wrong)
+    with pytest.warns(UserWarning, match="the bytes: the column `flag` is not read: did you mean `flags`?"):
+        assert vectors.verify(good.replace(b",d\n", b",d,flag\n").replace(b"000\n", b"000,0\n")).clean
     with pytest.raises(roundonce.Error, match="did you mean `fma.rn.f32`"):
         vectors.generate("fma.rn.f33")
     with pytest.raises(ValueError, match="`count` is 0: expected 1 to"):

@@ -154,9 +154,8 @@ impl Observer for Watch {
     fn bad_row(&mut self, row: u64, problem: &str) {
         self.bad.show(row, problem);
     }
-    fn ignored(&mut self, column: &str, meant: Option<&'static str>) {
-        let meant = meant.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
-        output::note(&format!("the column `{column}` is not read{meant}"));
+    fn note(&mut self, note: &str) {
+        output::note(note);
     }
     fn progress(&mut self, done: u64, of: Option<u64>) {
         let Some(of) = of else { return };

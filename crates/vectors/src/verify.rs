@@ -18,8 +18,8 @@ use crate::report::{Checked, Example, Report};
 pub trait Observer {
     /// A row could not be read: its number from 1, and why.
     fn bad_row(&mut self, row: u64, problem: &str);
-    /// A column that is not read: its name, and the column that it may be meant for. Each is said once.
-    fn ignored(&mut self, _column: &str, _meant: Option<&'static str>) {}
+    /// What is worth knowing of a file as a whole: a column that is not read, and what it may be meant for. Each is said once.
+    fn note(&mut self, _note: &str) {}
     /// So much of so much is done, in bytes or in rows; `None` where that is not known.
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
@@ -155,7 +155,8 @@ impl<'a> Verifier<'a> {
             return;
         }
         self.ignored.insert(column.to_owned());
-        self.observer.ignored(column, meant(column));
+        let meant = meant(column).map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
+        self.observer.note(&format!("the column `{column}` is not read{meant}"));
     }
 
     /// The formats of c and d of a matrix multiply-add.

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
@@ -60,12 +61,12 @@ def verify(
 
     def judge(part: Dict[str, Any]) -> Dict[str, Any]:
         try:
-            report, bad = _native.verify(
+            report, bad, notes = _native.verify(
                 _content(part), part["path"], part["rows_before"], instruction, target, version, profile
             )
         except (_native.Error, OSError) as error:
-            return {"place": part["place"], "report": "", "bad": "", "error": str(error)}
-        return {"place": part["place"], "report": report, "bad": json.dumps(bad), "error": ""}
+            return {"place": part["place"], "report": "", "bad": "", "notes": "[]", "error": str(error)}
+        return {"place": part["place"], "report": report, "bad": json.dumps(bad), "notes": json.dumps(notes), "error": ""}
 
     items = [{**part, "place": place} for place, part in enumerate(parts)]
     # A block a part: each is one task, and the order of their ends is no matter.
@@ -74,6 +75,9 @@ def verify(
     for row in rows:
         if row["error"]:
             raise _native.Error(row["error"])
+    # Once for a file, whatever parts it has.
+    for note in dict.fromkeys(f"{parts[row['place']]['path']}: {note}" for row in rows for note in json.loads(row["notes"])):
+        warnings.warn(note, stacklevel=2)
     bad_rows = [
         (parts[row["place"]]["path"], number, problem) for row in rows for number, problem in json.loads(row["bad"])
     ]

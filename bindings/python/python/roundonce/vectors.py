@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, SupportsIndex, Tuple, Union
 
 import numpy as np
@@ -85,9 +86,11 @@ def verify(
 
     `instruction` is that of rows that name none; `target`, `version` and `profile` are as for `eval`.
 
-    Raises `Error` (contents that cannot be read at all, a spelling).
+    A column that is not read is a warning. Raises `Error` (contents that cannot be read at all, a spelling).
     """
     given = source if isinstance(source, bytes) else os.fspath(source)
     name = "the bytes" if isinstance(given, bytes) else given
-    report, bad = _native.verify(given, name, 0, instruction, target, version, profile)
+    report, bad, notes = _native.verify(given, name, 0, instruction, target, version, profile)
+    for note in notes:
+        warnings.warn(f"{name}: {note}", stacklevel=2)
     return Verified([report], [(name, row, problem) for row, problem in bad])

@@ -7,14 +7,14 @@ use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_
 
 /// Keeps what was said about bad rows, and about columns that are not read.
 #[derive(Default)]
-pub struct Bad(pub Vec<(u64, String)>, pub Vec<(String, Option<&'static str>)>);
+pub struct Bad(pub Vec<(u64, String)>, pub Vec<String>);
 
 impl Observer for Bad {
     fn bad_row(&mut self, row: u64, problem: &str) {
         self.0.push((row, problem.to_owned()));
     }
-    fn ignored(&mut self, column: &str, meant: Option<&'static str>) {
-        self.1.push((column.to_owned(), meant));
+    fn note(&mut self, note: &str) {
+        self.1.push(note.to_owned());
     }
     fn progress(&mut self, _: u64, _: Option<u64>) {}
 }
