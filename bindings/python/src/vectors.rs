@@ -45,8 +45,10 @@ fn json<T: serde::Serialize>(py: Python<'_>, value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|problem| error::whole(py, problem.to_string()))
 }
 
-/// Verifies a file, or a part of it, and tells the report as JSON, the first rows that could not be read, and notes. `name` and
-/// `rows_before` are the place of the part.
+/// The report as JSON, the first rows that could not be read, and notes.
+type Told = (String, Vec<(u64, String)>, Vec<String>);
+
+/// Verifies a file, or a part of it. `name` and `rows_before` are the place of the part.
 #[pyfunction]
 #[pyo3(signature = (what, name, rows_before, instruction, target=None, version=None, profile=None))]
 #[allow(clippy::too_many_arguments, reason = "the signature that Python calls")]
@@ -59,7 +61,7 @@ pub(crate) fn verify(
     target: Option<&str>,
     version: Option<&str>,
     profile: Option<&str>,
-) -> PyResult<(String, Vec<(u64, String)>, Vec<String>)> {
+) -> PyResult<Told> {
     let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
     let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
     let instruction = instruction.map_err(|finding| error::of_finding(py, &finding))?;
