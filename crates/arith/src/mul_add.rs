@@ -149,33 +149,46 @@ impl Operation {
     /// an operand's format.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
-        // A sum is a + c = a × 1 + c.
-        let factors = match (self.op, operands) {
-            (ArithOp::MulAdd, &[a, b, c]) => Some((a, Some(b), c)),
-            (ArithOp::Add, &[a, c]) => Some((a, None, c)),
-            _ => None,
-        };
-        if let Some((a, b, c)) = factors
-            && self.is_uniform()
-            && !self.oob
+        if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
+            && let Some(outcome) = self.evaluate_normal([a, b, c])
         {
-            let operands = [a, b.unwrap_or(self.format.one()), c];
-            // Each arm is compiled to a copy for its format.
-            let fast = match self.format {
-                Format::F32 => self.evaluate_normal::<u64>(Format::F32, operands),
-                Format::F64 => self.evaluate_normal::<u128>(Format::F64, operands),
-                _ => None,
-            };
-            if let Some(outcome) = fast {
-                return outcome;
-            }
+            return outcome;
         }
         self.evaluate_untraced(profile, operands)
     }
-
-    /// The result by the fast path, if operands and result are normal.
+    /// The same for a loop over sums: a fast path is compiled where it is called.
+    ///
+    /// ```
+    /// use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+    /// let add = Operation::new(ArithOp::Add, Format::F32, Rounding::NearestEven);
+    /// assert_eq!(add.evaluate_sum(&Profile::NVIDIA, [0x3f80_0000, 0x4000_0000]).bits, 0x4040_0000);
+    /// ```
+    ///
+    /// # Panics
+    /// If the operation is not [`ArithOp::Add`]; and as [`evaluate`](Operation::evaluate).
     #[inline(always)]
-    fn evaluate_normal<W: Wide>(&self, format: Format, [a, b, c]: [u64; 3]) -> Option<Outcome> {
+    pub fn evaluate_sum(&self, profile: &Profile, [a, c]: [u64; 2]) -> Outcome {
+        assert!(self.op == ArithOp::Add, "{:?} is no sum", self.op);
+        // a + c = a × 1 + c.
+        let fast = self.evaluate_normal([a, self.format.one(), c]);
+        fast.unwrap_or_else(|| self.evaluate_untraced(profile, &[a, c]))
+    }
+
+    /// The result of a × b + c by the fast path, if operands and result are normal.
+    #[inline(always)]
+    fn evaluate_normal(&self, operands: [u64; 3]) -> Option<Outcome> {
+        if !self.is_uniform() || self.oob {
+            return None;
+        }
+        // Each arm is compiled to a copy for its format.
+        match self.format {
+            Format::F32 => self.evaluate_normal_in::<u64>(Format::F32, operands),
+            Format::F64 => self.evaluate_normal_in::<u128>(Format::F64, operands),
+            _ => None,
+        }
+    }
+    #[inline(always)]
+    fn evaluate_normal_in<W: Wide>(&self, format: Format, [a, b, c]: [u64; 3]) -> Option<Outcome> {
         let sign = |negate| if negate { format.sign_mask() } else { 0 };
         let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
         let Outcome { bits, flags } = fast_path::mul_add::<W>(format, self.rounding, operands)?;

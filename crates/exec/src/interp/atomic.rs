@@ -119,7 +119,7 @@ impl Interpreter<'_> {
                 self.each_plainly(lanes, (access, found), address, |[old, b, _]| old.wrapping_add(b) & mask)
             }
             AtomicKind::Float { operation, lanes: 1 } if operation.format == Format::F32 => {
-                let sum = |[old, b, _]: [u64; 3]| operation.evaluate(&profile, &[old, b]).bits;
+                let sum = |[old, b, _]: [u64; 3]| operation.evaluate_sum(&profile, [old, b]).bits;
                 self.each_plainly(lanes, (access, found), address, sum)
             }
             kind => self.each_plainly(lanes, (access, found), address, |bits_of| {
