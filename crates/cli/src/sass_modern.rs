@@ -3,13 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use roundonce::answers::Checked;
+use roundonce::isa::has_errors;
 use roundonce::sass::modern::{self, Cubin, Target};
 use roundonce::sass::{self, Layout};
 use roundonce_vectors::without_mark;
 
 use crate::asm::{no_instruction, refused};
 use crate::disasm::no_listing;
-use crate::{Ended, Failure, Status, files, lines};
+use crate::{Ended, Failure, Status, files, lines, report};
 
 /// Stdin to words, a line at a time.
 pub(crate) fn assemble_lines(target: Target) -> Ended {
@@ -24,15 +26,21 @@ pub(crate) fn assemble_lines(target: Target) -> Ended {
 /// A text to words.
 pub(crate) fn assemble(file: &Path, output: Option<&Path>, target: Target) -> Ended {
     let text = files::text(file, files::read(file)?)?;
-    let words = match modern::asm_file(&text, target) {
-        Ok(words) if words.is_empty() => return Err(no_instruction(file)),
-        Ok(words) => words,
-        Err(findings) => return refused(file, text, findings),
-    };
+    let (listing, findings) = modern::Listing::parse(&text, target);
+    if has_errors(&findings) {
+        return refused(file, text, findings);
+    }
+    if listing.lines.is_empty() {
+        return Err(no_instruction(file));
+    }
+    if !findings.is_empty() {
+        report::tell(Checked::new(&file.display().to_string(), text, findings, false))?;
+    }
+    let words = listing.lines.iter().map(|line| line.word);
     match output {
-        Some(path) => files::write(path, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?,
+        Some(path) => files::write(path, &words.flat_map(u128::to_le_bytes).collect::<Vec<u8>>())?,
         None => {
-            let lines: String = words.iter().map(|word| format!("{word:#034x}\n")).collect();
+            let lines: String = words.map(|word| format!("{word:#034x}\n")).collect();
             files::write_or_print(None, lines.as_bytes())?;
         }
     }
@@ -42,8 +50,11 @@ pub(crate) fn assemble(file: &Path, output: Option<&Path>, target: Target) -> En
 /// Replaces one instruction of a cubin.
 pub(crate) fn patch(cubin: &Path, entry: Option<&str>, at: usize, text: &str, output: &Path) -> Ended {
     let mut bytes = files::read(cubin)?;
-    sass::patch(&mut bytes, entry, at, text)
+    let findings = sass::patch(&mut bytes, entry, at, text)
         .map_err(|finding| Failure::Input(format!("{}: {finding}", cubin.display())))?;
+    if !findings.is_empty() {
+        report::tell(Checked::new("the instruction", text.to_owned(), findings, false))?;
+    }
     files::write(output, &bytes)?;
     Ok(Status::Done)
 }

@@ -13,6 +13,11 @@ pub enum Severity {
     Error,
 }
 
+/// Whether a rule is violated.
+pub fn has_errors(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}
+
 impl Severity {
     /// `note`, `warning`, `error`.
     pub const fn name(self) -> &'static str {

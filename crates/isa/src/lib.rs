@@ -18,7 +18,8 @@ mod rule;
 mod value;
 
 pub use diag::{
-    ColumnUnit, Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column,
+    ColumnUnit, Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, has_errors,
+    line_column,
 };
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};

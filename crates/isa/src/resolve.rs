@@ -101,11 +101,14 @@ impl<M> Table<M> {
 /// ```
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>, edits: usize) -> Option<&'a str> {
     let lower = word.to_lowercase();
+    let length = lower.chars().count();
     let mut closest: Option<((usize, bool), &str)> = None;
     for text in known {
         let enough = closest.map_or(edits, |((distance, _), _)| distance);
-        // Most texts are told apart without the distance, whose time is the product of both lengths.
-        if fewest_edits(&lower, text) > enough {
+        // Most texts are told apart without the distance, whose time is the product of both lengths. Of one that is twice as
+        // long nothing need be left.
+        let letters = text.chars().count();
+        if length.abs_diff(letters) > enough.min(letters) || fewest_edits(&lower, text) > enough {
             continue;
         }
         let text_lower = text.to_lowercase();
@@ -121,10 +124,6 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>, edits: usiz
 /// How many edits there are at least between a text and a word in small letters: one adds at most one letter and takes
 /// at most one away.
 fn fewest_edits(lower: &str, text: &str) -> usize {
-    if lower.len() > 4 * (text.len() + 1) {
-        // No letter has more than four bytes.
-        return lower.len() / 4 - text.len();
-    }
     // Letters that share a place make it fewer, never more.
     let mut more = [0_i64; 64];
     let place = |letter: char| letter.to_ascii_lowercase() as usize % 64;

@@ -194,10 +194,15 @@ pub fn tensor_units(profile: &Profile) -> Vec<TensorUnit> {
     found.into_iter().map(unit).collect()
 }
 
+/// Hex digits without the `0x` before them.
+fn without_prefix(text: &str) -> &str {
+    text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text)
+}
+
 /// Elements written as hexadecimal digits, so many each, or as values with commas between, and whether all are exact.
 fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, bool), String> {
     let digits = element.stride().div_ceil(4) as usize;
-    let hex = text.strip_prefix("0x").unwrap_or(text);
+    let hex = without_prefix(text);
     if !text.contains(',') && hex.len() == digits * count && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let read = |at: usize| u64::from_str_radix(&hex[at..at + digits], 16).unwrap_or(0);
         return Ok(((0..hex.len()).step_by(digits).map(read).collect(), true));
@@ -205,8 +210,11 @@ fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, boo
     let values: Vec<&str> = text.split(',').map(str::trim).collect();
     if values.len() != count {
         let name = element.name();
-        let found =
-            if values.len() == 1 { format!("{} digits", hex.len()) } else { format!("{} values", values.len()) };
+        let found = match hex.chars().find(|letter| !letter.is_ascii_hexdigit()) {
+            _ if values.len() > 1 => format!("{} values", values.len()),
+            Some(letter) => format!("{} letters, `{letter}` among them", hex.chars().count()),
+            None => format!("{} digits", hex.len()),
+        };
         return Err(format!(
             "expected {count} elements of {name}, as {} hex digits or as values with commas between; found {found}",
             digits * count
@@ -257,10 +265,14 @@ impl Matrix {
         let mut scales = [None, None];
         let mut plain = Vec::new();
         for text in texts.iter().map(AsRef::as_ref) {
-            match (text.strip_prefix("sa="), text.strip_prefix("sb=")) {
-                (Some(text), _) => scales[0] = Some(text),
-                (_, Some(text)) => scales[1] = Some(text),
-                _ => plain.push(text),
+            let named =
+                ["sa", "sb"].iter().position(|name| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
+            match named {
+                None => plain.push(text),
+                Some(at) if scales[at].is_some() => {
+                    return Err(fault("FORM0005", format!("`{text}` is one too many: these scales are given already")));
+                }
+                Some(at) => scales[at] = Some(without_prefix(&text["sa=".len()..])),
             }
         }
         let &[a, b, c] = &plain[..] else {

@@ -1,12 +1,12 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Location, Severity};
+use roundonce_isa::{Finding, Location, Severity, has_errors};
 
 use crate::generation::Generation;
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
-use crate::schedule::{Control, PAIR, Slot};
-use crate::{fields, rules};
+use crate::rules;
+use crate::schedule::{Control, Slot};
 
 /// The instruction of one line of text: its statement, with or without an address comment before it, scheduling in
 /// any style, a semicolon, and comments behind it.
@@ -30,8 +30,7 @@ fn parse_line_into(line: &str, generation: Generation, statement: &mut Statement
     }
     let word = skip_comments(&mut cursor)?;
     if cursor.at < line.len() {
-        let end = cursor.at + line[cursor.at..].chars().next().map_or(0, char::len_utf8);
-        return Err(rules::SYNTAX.at((cursor.at, end), "expected `;` or the end of the line behind the statement"));
+        return Err(rules::SYNTAX.at(cursor.character(), "expected `;` or the end of the line behind the statement"));
     }
     Ok(word)
 }
@@ -89,14 +88,26 @@ pub fn asm_line_for(line: &str, generation: Generation) -> Result<u64, Finding> 
     }
 }
 
+/// One instruction of a listing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assembled {
+    /// Its word.
+    pub word: u64,
+    /// Its scheduling; what was not written is [`Slot::CAUTIOUS`]'s.
+    pub slot: Slot,
+    /// Whether more of it than `.reuse` and braces was written.
+    pub is_scheduled: bool,
+}
+
 /// A listing as code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assembly {
-    /// The instruction words, in order, each with its scheduling where any was written.
-    pub code: Vec<(u64, Option<Slot>)>,
+    /// The instructions, in order.
+    pub code: Vec<Assembled>,
     /// The kernels: each name with the number of its first instruction.
     pub kernels: Vec<(String, usize)>,
-    /// What is worth knowing. An error among them is one that still has a word: `.INVALIDFMZ3`, a barrier.
+    /// What is worth knowing. What [`check`](crate::check()) calls an error and still has a word, `.INVALIDFMZ3` or a
+    /// barrier, is a warning.
     pub findings: Vec<Finding>,
     /// The GPUs whose instructions they are.
     pub generation: Generation,
@@ -114,11 +125,10 @@ pub const NOP: u64 = 0x50b0_0000_0007_0f00;
 impl Assembly {
     /// The instruction words alone.
     pub fn words(&self) -> Vec<u64> {
-        self.code.iter().map(|(word, _)| *word).collect()
+        self.code.iter().map(|instruction| instruction.word).collect()
     }
 
-    /// Bundles of a control word and three instructions, the last one padded with [`NOP`]. An instruction without
-    /// scheduling gets [`Slot::CAUTIOUS`].
+    /// Bundles of a control word and three instructions, the last one padded with [`NOP`].
     pub fn bundles(&self) -> Vec<[u64; 4]> {
         let starts: Vec<usize> = self.kernels.iter().map(|(_, first)| *first).filter(|first| *first > 0).collect();
         let mut bundles = Vec::new();
@@ -147,13 +157,19 @@ impl Assembly {
     }
 }
 
+/// What is no error to an assembler, because the text has a word.
+pub(crate) fn still_with_a_word(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.iter_mut().for_each(|finding| finding.severity = finding.severity.min(Severity::Warning));
+    findings
+}
+
 /// A bundle of up to three instructions.
-fn bundle(code: &[(u64, Option<Slot>)]) -> [u64; 4] {
+fn bundle(code: &[Assembled]) -> [u64; 4] {
     let mut slots = [Slot::PADDING; 3];
     let mut bundle = [NOP; 4];
-    for (index, (word, slot)) in code.iter().enumerate() {
-        slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
-        bundle[index + 1] = *word;
+    for (index, instruction) in code.iter().enumerate() {
+        slots[index] = instruction.slot;
+        bundle[index + 1] = instruction.word;
     }
     bundle[0] = Control::of(slots).0;
     bundle
@@ -187,17 +203,17 @@ pub fn asm_file_for(text: &str, generation: Option<Generation>) -> Result<Assemb
     for (line, address) in listing.lines.iter().zip(&addresses) {
         match line.to_word_at(*address, |(start, end)| labels.get(text.get(start..end)?).copied()) {
             Ok(word) => {
-                let slot = line.slot.or_else(|| line.pairs.then(|| Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR)));
-                code.push((word, slot));
+                let slot = line.slot.unwrap_or_else(|| line.unscheduled());
+                code.push(Assembled { word, slot, is_scheduled: line.slot.is_some() || line.pairs });
             }
             Err(finding) => errors.push(finding),
         }
     }
-    if errors.iter().any(|finding| finding.severity == Severity::Error) {
+    if has_errors(&errors) {
         return Err(errors);
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
-    let findings = crate::check::listing_findings(text, &listing);
+    let findings = still_with_a_word(crate::check::listing_findings(text, &listing));
     let locations = listing.lines.iter().map(|line| line.location).collect();
     let labels = labels.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
     let Listing { kernels, generation, .. } = listing;

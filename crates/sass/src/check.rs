@@ -1,7 +1,7 @@
 //! Every violation of a rule in a text.
 
 use roundonce_arith::Format;
-use roundonce_isa::{Finding, Location, parse_value};
+use roundonce_isa::{Finding, Location};
 
 use crate::decode::decode_for;
 use crate::generation::Generation;
@@ -65,7 +65,7 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
     findings
 }
 
-fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
+pub(crate) fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
     let (start, end) = statement.span;
     instruction_findings(&statement.instruction, Location::Span { start, end }, findings);
     if lookup::arithmetic(statement.instruction.row()).is_none() {
@@ -104,14 +104,11 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
         }
         return;
     }
-    let exact = parse_value(Format::F32, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact);
-    let special = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
     // A disassembler writes exactly these bits with twenty digits.
     let mut printed = String::new();
     push_immediate(bits, Style::Nvdisasm, &mut printed);
-    if !exact && !special && printed.trim_end() != written && read_immediate(written) == Ok(bits) {
-        findings
-            .push(rules::ROUNDED.at(span, format!("`{written}` is rounded to {} ({bits:#010x})", printed.trim_end())));
+    if read_immediate(written) == Ok(bits) {
+        findings.extend(rules::rounded(Format::F32, written, bits.into(), printed.trim_end(), span));
     }
 }
 

@@ -41,7 +41,7 @@ mod rules;
 mod schedule;
 mod schedule_text;
 
-pub use assemble::{Assembly, NOP, asm_file, asm_file_for, asm_line, asm_line_for, parse_line};
+pub use assemble::{Assembled, Assembly, NOP, asm_file, asm_file_for, asm_line, asm_line_for, parse_line};
 pub use check::{check, check_counted};
 pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation, CompiledSource};
 pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};

@@ -12,7 +12,7 @@ use crate::lookup;
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
 use crate::schedule::{Control, PAIR, Slot};
-use crate::schedule_text::read_envytools;
+use crate::schedule_text::{Scheduling, read_envytools};
 use crate::{Style, fields};
 
 /// What a line of code is.
@@ -32,7 +32,8 @@ pub struct Line {
     pub code: Code,
     /// Where it is: the bytes of the text, or the word of the binary.
     pub location: Location,
-    /// Its scheduling, where any is written, in whatever style.
+    /// Its scheduling, where more than `.reuse` is written, in whatever style; what is not written is
+    /// [`Slot::CAUTIOUS`]'s.
     pub slot: Option<Slot>,
     /// `{`: the next instruction issues in the same cycle.
     pub pairs: bool,
@@ -328,15 +329,15 @@ impl Reader<'_> {
         };
         self.cursor.skip_blanks();
         let statement_start = self.cursor.at;
-        let (code, slot, end) = if self.cursor.starts_with(".dword") {
+        let (code, scheduling, end) = if self.cursor.starts_with(".dword") {
             match self.dword(prefix) {
-                Ok((word, slot)) => (Ok(Code::Word(word)), slot, self.cursor.at),
+                Ok((word, scheduling)) => (Ok(Code::Word(word)), scheduling, self.cursor.at),
                 Err(finding) => return self.skip_erroneous(finding),
             }
         } else {
             let mut statement = Statement::blank();
             match self.cursor.statement(prefix, &mut statement) {
-                Ok(()) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
+                Ok(()) => (Ok(Code::Statement(statement)), statement.scheduling, statement.span.1),
                 Err(finding) if self.may_be_another(statement_start) => (Err(finding), prefix, self.cursor.at),
                 Err(finding) => return self.skip_erroneous(finding),
             }
@@ -347,11 +348,10 @@ impl Reader<'_> {
         self.cursor.skip_blanks();
         self.skip_note();
         if !matches!(self.cursor.peek(), b';' | b'}' | b'\n' | b'/' | b'#' | 0) {
-            let at = self.cursor.at;
-            let finding = rules::SYNTAX.at((at, at + 1), "expected `;` at the end of the statement");
+            let finding = rules::SYNTAX.at(self.cursor.character(), "expected `;` at the end of the statement");
             return self.skip_erroneous(finding);
         }
-        let (slot, pairs) = self.schedule(slot, (start, end));
+        let (slot, pairs) = self.schedule(scheduling, (start, end));
         let control_top = core::mem::take(&mut self.control_top);
         let location = Location::Span { start, end };
         let line = Line { code: Code::Word(0), location, slot, pairs, word: None, control_top };
@@ -365,15 +365,20 @@ impl Reader<'_> {
     }
 
     /// Joins the scheduling of the control word, of the statement and of the braces.
-    fn schedule(&mut self, own: Option<Slot>, span: Span) -> (Option<Slot>, bool) {
+    fn schedule(&mut self, own: Scheduling, span: Span) -> (Option<Slot>, bool) {
         let from_control = (!self.control.is_empty()).then(|| self.control.remove(0));
-        let slot = match (from_control, own) {
-            (Some(control), Some(own)) if control != own => {
-                let message = format!("the control word says {control:?}, the statement {own:?}");
-                self.fault(rules::SCHEDULE.at(span, message));
-                Some(own)
+        let slot = match from_control {
+            Some(control) => {
+                let both = own.over(control);
+                if both != control {
+                    let message =
+                        format!("the control word says {control:?}, with what the statement says it is {both:?}");
+                    self.fault(rules::SCHEDULE.at(span, message));
+                }
+                Some(both)
             }
-            (control, own) => own.or(control),
+            None if self.opened && own.is_given() => own.with(fields::SCHEDULE, PAIR).unwrap_or(own).slot(),
+            None => own.slot(),
         };
         let opened = core::mem::take(&mut self.opened);
         self.inside = if opened { 2 } else { self.inside.saturating_sub(1) };
@@ -409,7 +414,7 @@ impl Reader<'_> {
         }
     }
 
-    fn dword(&mut self, prefix: Option<Slot>) -> Result<(u64, Option<Slot>), Finding> {
+    fn dword(&mut self, prefix: Scheduling) -> Result<(u64, Scheduling), Finding> {
         let start = self.cursor.at;
         self.cursor.at += ".dword".len();
         self.cursor.skip_blanks();
@@ -420,8 +425,7 @@ impl Reader<'_> {
             let message = format!("`{text}` is not a word: expected 0x and up to 16 hex digits");
             return Err(rules::SYNTAX.at((start, self.cursor.at), message));
         };
-        let slot = self.cursor.schedule_suffix(prefix)?;
-        Ok((word, slot))
+        Ok((word, self.cursor.schedule_suffix(prefix)?))
     }
 
     /// Whether the statement's mnemonic has no encoding here: a word beside it may say what it is.
@@ -490,6 +494,14 @@ pub(crate) fn word_differs(statement: &Statement, word: u64, generation: Generat
 }
 
 impl Line {
+    /// The slot of a line without scheduling: the longest stall or that of a pair, and its `.reuse`.
+    pub(crate) fn unscheduled(&self) -> Slot {
+        let slot = if self.pairs { Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR) } else { Slot::CAUTIOUS };
+        match self.code {
+            Code::Statement(statement) => statement.scheduling.over(slot),
+            Code::Word(_) => slot,
+        }
+    }
     /// The line's word.
     ///
     /// # Errors

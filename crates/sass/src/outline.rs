@@ -160,7 +160,7 @@ impl<'t> Scan<'t> {
     fn statement(&mut self) {
         let start = self.cursor.at;
         match self.cursor.schedule_prefix() {
-            Ok(Some(_)) => self.token(start, TokenClass::Modifier),
+            Ok(scheduling) if scheduling.is_given() => self.token(start, TokenClass::Modifier),
             _ => self.cursor.at = start,
         }
         self.cursor.skip_blanks();

@@ -21,7 +21,7 @@ use crate::print::guard_bits;
 use crate::row::{Kind, MAX_OPERANDS, Row};
 use crate::rules;
 use crate::schedule::Slot;
-use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
+use crate::schedule_text::{NoSuffix, Scheduling, apply_suffix, read_cuassembler, read_maxas};
 
 /// A range of bytes.
 pub(crate) type Span = (usize, usize);
@@ -31,8 +31,8 @@ pub(crate) type Span = (usize, usize);
 pub struct Statement {
     /// The instruction.
     pub instruction: Instruction,
-    /// Its scheduling, where any is written.
-    pub slot: Option<Slot>,
+    /// What is written of its scheduling, `.reuse` with it.
+    pub(crate) scheduling: Scheduling,
     /// The bytes of its mnemonic.
     pub mnemonic: (usize, usize),
     /// The bytes of each operand, the destination first.
@@ -60,13 +60,18 @@ impl Statement {
     pub(crate) const fn blank() -> Statement {
         Statement {
             instruction: Instruction { row: 0, reuse: 0, word: 0 },
-            slot: None,
+            scheduling: Scheduling::NONE,
             mnemonic: (0, 0),
             operands: [(0, 0); MAX_OPERANDS],
             span: (0, 0),
             fault: None,
             target: None,
         }
+    }
+
+    /// Its scheduling, where more than `.reuse` is written; what is not written is [`Slot::CAUTIOUS`]'s.
+    pub fn slot(&self) -> Option<Slot> {
+        self.scheduling.slot()
     }
 
     /// Its word.
@@ -125,6 +130,8 @@ pub(crate) struct Cursor<'a> {
     pub(crate) at: usize,
     /// Whose instructions of 64 bits are read.
     generation: Generation,
+    /// Notes about the immediates of a statement of 128 bits that were rounded.
+    pub(crate) rounded: Vec<Finding>,
 }
 
 impl<'a> Cursor<'a> {
@@ -132,7 +139,7 @@ impl<'a> Cursor<'a> {
         Cursor::of(text, Generation::NEWEST)
     }
     pub(crate) fn of(text: &'a str, generation: Generation) -> Cursor<'a> {
-        Cursor { text, at: 0, generation }
+        Cursor { text, at: 0, generation, rounded: Vec::new() }
     }
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
@@ -200,6 +207,11 @@ impl<'a> Cursor<'a> {
         self.at += length;
         length
     }
+    /// The bytes of the next character.
+    pub(crate) fn character(&self) -> Span {
+        let next = self.text.get(self.at..).and_then(|rest| rest.chars().next());
+        (self.at, self.at + next.map_or(0, char::len_utf8))
+    }
     /// The next word or character, for a message.
     fn found(&self) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -213,36 +225,34 @@ impl<'a> Cursor<'a> {
     }
     #[cold]
     pub(crate) fn expected(&self, what: &str) -> Finding {
-        let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        rules::SYNTAX.at((self.at, self.at + width), format!("expected {what}, found {}", self.found()))
+        rules::SYNTAX.at(self.character(), format!("expected {what}, found {}", self.found()))
     }
 
     /// Scheduling as maxas and CuAssembler write it before an instruction.
-    pub(crate) fn schedule_prefix(&mut self) -> Result<Option<Slot>, Finding> {
+    pub(crate) fn schedule_prefix(&mut self) -> Result<Scheduling, Finding> {
         let start = self.at;
         let control = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':');
         if self.starts_with("[B") {
             self.at += 1;
-            let slot = read_cuassembler(self.take_while(control));
-            if slot.is_some() && self.eat(b']') {
-                return Ok(slot);
+            let read = read_cuassembler(self.take_while(control));
+            if let Some(scheduling) = read.filter(|_| self.eat(b']')) {
+                return Ok(scheduling);
             }
             let message = "this is not CuAssembler's `[B------:R-:W-:Y:S01]`";
             return Err(rules::SCHEDULE.at((start, self.at), message));
         }
         let two = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
         if two(self.peek()) && two(self.ahead(1)) && self.ahead(2) == b':' {
-            let slot = read_maxas(self.take_while(control));
-            if slot.is_some() {
-                return Ok(slot);
+            if let Some(scheduling) = read_maxas(self.take_while(control)) {
+                return Ok(scheduling);
             }
             return Err(rules::SCHEDULE.at((start, self.at), "this is not maxas's `--:-:-:Y:1`"));
         }
-        Ok(None)
+        Ok(Scheduling::NONE)
     }
 
     /// Scheduling in the manual's notation, behind the operands.
-    pub(crate) fn schedule_suffix(&mut self, mut slot: Option<Slot>) -> Result<Option<Slot>, Finding> {
+    pub(crate) fn schedule_suffix(&mut self, mut scheduling: Scheduling) -> Result<Scheduling, Finding> {
         loop {
             self.skip_blanks();
             let start = self.at;
@@ -265,19 +275,21 @@ impl<'a> Cursor<'a> {
                         }
                     }
                 }
-                _ => return Ok(slot),
+                _ => return Ok(scheduling),
             }
             let piece = self.text.get(start..self.at).unwrap_or_default().trim_end();
-            slot = Some(apply_suffix(slot.unwrap_or(NOTHING), piece).ok_or_else(|| {
-                rules::SCHEDULE
+            scheduling = apply_suffix(scheduling, piece).map_err(|why| match why {
+                NoSuffix::Twice => rules::SCHEDULE
+                    .at((start, self.at), format!("`{piece}` is one too many: the text has said it before")),
+                NoSuffix::Unknown => rules::SCHEDULE
                     .at((start, self.at), format!("`{piece}` is no scheduling"))
-                    .help("`&req={0,2}` for barriers 0 to 5, `?W1G` to `?W15G`, `?W1` to `?W11`, `?DRAIN`")
-            })?);
+                    .help("`&req={0,2}` for barriers 0 to 5, `?W1G` to `?W15G`, `?W1` to `?W11`, `?DRAIN`"),
+            })?;
         }
     }
 
     /// One statement without its end, `;` or the line's, written into `out`, which is large.
-    pub(crate) fn statement(&mut self, prefix: Option<Slot>, out: &mut Statement) -> Result<(), Finding> {
+    pub(crate) fn statement(&mut self, prefix: Scheduling, out: &mut Statement) -> Result<(), Finding> {
         self.skip_blanks();
         let start = self.at;
         let guard = self.guard()?;
@@ -336,10 +348,7 @@ impl<'a> Cursor<'a> {
             let message = format!("{mnemonic} runs always: it has no guard");
             return Err(rules::PREDICATE.at((start, mnemonic_start), message));
         }
-        out.slot = self.schedule_suffix(prefix)?;
-        if let Some(slot) = &mut out.slot {
-            *slot = slot.with(crate::fields::REUSE, slot.reuse() | u32::from(out.instruction.reuse));
-        }
+        out.scheduling = self.schedule_suffix(prefix)?.reusing(u32::from(out.instruction.reuse));
         Ok(())
     }
 
@@ -364,12 +373,20 @@ impl<'a> Cursor<'a> {
             b"PT" => PT,
             [b'P', digit @ b'0'..=b'6'] => digit - b'0',
             _ => {
-                let span = (start, self.at);
-                return Err(rules::PREDICATE.at(span, format!("`{name}` is not a predicate: expected P0 to P6 or PT")));
+                return Err(self.no_predicate(start, name));
             }
         };
         self.skip_blanks();
         Ok(Guard { predicate, negated })
+    }
+
+    #[cold]
+    pub(crate) fn no_predicate(&self, start: usize, name: &str) -> Finding {
+        let (found, end) = match name {
+            "" => (self.found(), self.character().1),
+            name => (format!("`{name}`"), self.at),
+        };
+        rules::PREDICATE.at((start, end), format!("{found} is not a predicate: expected P0 to P6 or PT"))
     }
 
     /// Every modifier is one of some row's; their order is free.

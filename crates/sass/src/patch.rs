@@ -2,16 +2,20 @@
 
 use roundonce_isa::{Finding, Location};
 
+use crate::assemble::still_with_a_word;
+use crate::check::statement_findings;
 use crate::cubin::{Image, MAXWELL_TARGETS, fault, generation};
-use crate::schedule::{Control, Slot};
+use crate::schedule::Control;
 use crate::{asm_line_for, fields, modern, parse_line, rules};
 
-/// Replaces the instruction at an address of a kernel; `entry` is needed where there are several. The control fields that
-/// are there stay, unless the text has its own; of them `.reuse` is always the text's.
+/// Replaces the instruction at an address of a kernel; `entry` is needed where there are several. Each control field that
+/// the text does not write stays as it is; the operands kept for reuse are always the text's.
+///
+/// The result is what is worth knowing of the text, as of [`Assembly::findings`](crate::Assembly::findings).
 ///
 /// # Errors
 /// If the file cannot be read, there is no such instruction, or the text has no word. The bytes are then as before.
-pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) -> Result<(), Finding> {
+pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) -> Result<Vec<Finding>, Finding> {
     let image = Image::read(bytes)?;
     let names = || image.sections.iter().map(|section| section.name.as_str()).collect::<Vec<_>>().join(", ");
     let section = match entry {
@@ -41,10 +45,11 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
         let Some(target) = modern::Target::new(target) else {
             return Err(fault(format!("nothing is known of the words of sm_{target}")));
         };
-        let Some(place) = bytes.get_mut(at..at + size) else { return Ok(()) };
+        let Some(place) = bytes.get_mut(at..at + size) else { return Ok(Vec::new()) };
         let old = place.try_into().map_or(0, u128::from_le_bytes);
-        place.copy_from_slice(&modern::replaced(old, text, target)?.to_le_bytes());
-        return Ok(());
+        let (word, findings) = modern::replaced(old, text, target)?;
+        place.copy_from_slice(&word.to_le_bytes());
+        return Ok(still_with_a_word(findings));
     }
     // The first word of a bundle of four is the control word of the three behind it.
     let slot = address / 8 % 4;
@@ -56,16 +61,14 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     let bundle = at - 8 * slot;
     let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
     else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let mut slots = Control(control).slots();
-    let operands = written.instruction.operands();
-    let reuse = operands.iter().skip(1).enumerate();
-    let reuse = reuse.fold(0, |mask, (index, operand)| mask | u32::from(operand.reuse) << index);
-    let kept: Slot = written.slot.unwrap_or(slots[slot - 1].with(fields::REUSE, reuse));
-    slots[slot - 1] = kept;
+    slots[slot - 1] = written.scheduling.over(slots[slot - 1].with(fields::REUSE, 0));
     let control = Control::of(slots).0 | control & 1 << 63;
     bytes[bundle..bundle + 8].copy_from_slice(&control.to_le_bytes());
     bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
-    Ok(())
+    let mut findings = Vec::new();
+    statement_findings(text, &written, &mut findings);
+    Ok(still_with_a_word(findings))
 }

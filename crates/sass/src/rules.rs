@@ -1,6 +1,7 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Location, Rule, Severity, nearest};
+use roundonce_arith::Format;
+use roundonce_isa::{Finding, Location, Rule, Severity, nearest, parse_value};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Guard, Instruction, Value};
@@ -46,7 +47,7 @@ rules! {
     REUSE "SASS0017" Warning "only a register source is kept for reuse" "control word, observed";
     NUMBER "SASS0018" Error "an immediate is a number, or its bits in hex" "instruction format: #Imm20 and #Imm32";
     TARGET "SASS0019" Error "a branch reaches its target" "encoding: a distance of 24 bits";
-    ROUNDED "SASS0020" Note "an immediate that no f32 holds is rounded once, to nearest even" "IEEE 754-2019, 5.4.2";
+    ROUNDED "SASS0020" Note "an immediate that its format does not hold is rounded once, to nearest even" "IEEE 754-2019, 5.4.2";
     WORD_DIFFERS "SASS0021" Error "the word beside an instruction is that instruction's" "disassembler listings";
     SHORT_HEX "SASS0022" Warning "a hex immediate is the f32's 32 bits, eight digits" "the command line's contract";
     IGNORED_BITS "SASS0023" Note "bits that mean nothing in a row are clear" "encoding, observed";
@@ -60,6 +61,26 @@ rules! {
     HAZARD "SASS0030" Error "a result of variable latency is waited for before its register is read or written" "control word: write and read barriers, the wait mask";
     UNCHECKED "SASS0031" Note "what an instruction reads, writes and leads to is known" "what is run";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
+}
+
+/// The note about an immediate that was rounded to these bits; none where a disassembler writes the bits so.
+pub(crate) fn rounded(
+    format: Format,
+    written: &str,
+    bits: u64,
+    printed: &str,
+    span: (usize, usize),
+) -> Option<Finding> {
+    let unsigned = written.trim_start_matches(['-', '+']);
+    let is_named = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
+    if is_named
+        || printed == written
+        || parse_value(format, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact)
+    {
+        return None;
+    }
+    let digits = format.width() as usize / 4;
+    Some(ROUNDED.at(span, format!("`{written}` is rounded to {printed} ({bits:#0width$x})", width = digits + 2)))
 }
 
 /// The finding of an instruction that cannot be encoded, located at the operand at fault.

@@ -11,7 +11,7 @@
 //! instruction's text cannot carry is written behind it as `&reuse={…}`, `&top`, `&wr=…`, `&rd=…`; nothing is lost.
 
 use crate::decimal::push_integer;
-use crate::fields;
+use crate::fields::{self, Field};
 use crate::schedule::{SCHEDULE_NAMES, Slot};
 
 /// A notation of scheduling.
@@ -154,11 +154,45 @@ pub(crate) fn push_envytools(slot: Slot, out: &mut String) {
     out.push(')');
 }
 
-/// A slot with neither barrier, from which reading starts.
-pub(crate) const NOTHING: Slot = Slot::PADDING;
+/// What a text says of an instruction's scheduling: some fields of its slot, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scheduling {
+    bits: u32,
+    /// The bits of the fields that are written.
+    given: u32,
+}
+
+impl Scheduling {
+    /// Of nothing.
+    pub(crate) const NONE: Scheduling = Scheduling { bits: 0, given: 0 };
+
+    /// Whether more than the operands kept for reuse is written.
+    pub(crate) fn is_given(self) -> bool {
+        u64::from(self.given) & !fields::REUSE.mask() != 0
+    }
+    /// Its slot, if it is given; what is not written is [`Slot::CAUTIOUS`]'s.
+    pub(crate) fn slot(self) -> Option<Slot> {
+        self.is_given().then(|| self.over(Slot::CAUTIOUS))
+    }
+    /// The slot of this text where another says the rest.
+    pub(crate) const fn over(self, rest: Slot) -> Slot {
+        Slot::from_bits(rest.bits() & !self.given | self.bits)
+    }
+    /// With a field more; `None` if it was written before.
+    pub(crate) fn with(self, field: Field, value: u32) -> Option<Scheduling> {
+        let bits = field.set(0, u64::from(value)) as u32;
+        let given = field.set(0, field.max()) as u32;
+        (self.given & given == 0).then_some(Scheduling { bits: self.bits | bits, given: self.given | given })
+    }
+    /// With operands kept for reuse beside those that are.
+    pub(crate) fn reusing(self, mask: u32) -> Scheduling {
+        let mask = fields::REUSE.set(0, u64::from(mask)) as u32;
+        Scheduling { bits: self.bits | mask, given: self.given | mask }
+    }
+}
 
 /// Reads maxas's control text, `05:-:-:Y:5`: `None` if it is not such a text.
-pub(crate) fn read_maxas(text: &str) -> Option<Slot> {
+pub(crate) fn read_maxas(text: &str) -> Option<Scheduling> {
     let mut parts = text.split(':');
     let mut part = || parts.next();
     let (wait, read, write, yields, stall) = (part()?, part()?, part()?, part()?, part()?);
@@ -175,7 +209,7 @@ pub(crate) fn read_maxas(text: &str) -> Option<Slot> {
 }
 
 /// Reads CuAssembler's control text without its brackets, `B0-2---:R-:W-:Y:S05`.
-pub(crate) fn read_cuassembler(text: &str) -> Option<Slot> {
+pub(crate) fn read_cuassembler(text: &str) -> Option<Scheduling> {
     let mut parts = text.split(':');
     let mut part = |letter: char| parts.next().and_then(|part| part.strip_prefix(letter));
     let (wait, read, write) = (part('B')?, part('R')?, part('W')?);
@@ -207,15 +241,17 @@ fn yield_letter(text: &str) -> Option<bool> {
     }
 }
 
-fn build(wait: u32, read: u32, write: u32, yields: bool, stall: u32) -> Option<Slot> {
-    let slot = NOTHING.with(fields::WAIT, wait).with(fields::READ_BARRIER, read).with(fields::WRITE_BARRIER, write);
-    Some(slot.with(fields::NO_YIELD, u32::from(!yields)).with(fields::STALL, stall))
+/// All but the operands kept for reuse and bit 20.
+fn build(wait: u32, read: u32, write: u32, yields: bool, stall: u32) -> Option<Scheduling> {
+    let scheduling = Scheduling::NONE.with(fields::WAIT, wait)?.with(fields::READ_BARRIER, read)?;
+    let scheduling = scheduling.with(fields::WRITE_BARRIER, write)?.with(fields::NO_YIELD, u32::from(!yields))?;
+    scheduling.with(fields::STALL, stall)
 }
 
 /// Reads the arguments of envytools' `sched`: three parentheses.
 pub(crate) fn read_envytools(text: &str) -> Option<[Slot; 3]> {
     let mut left = text.trim();
-    let mut slots = [NOTHING; 3];
+    let mut slots = [Slot::PADDING; 3];
     for slot in &mut slots {
         let (inside, rest) = left.strip_prefix('(')?.split_once(')')?;
         *slot = read_parenthesis(inside)?;
@@ -225,7 +261,7 @@ pub(crate) fn read_envytools(text: &str) -> Option<[Slot; 3]> {
 }
 
 fn read_parenthesis(text: &str) -> Option<Slot> {
-    let mut slot = NOTHING;
+    let mut slot = Slot::PADDING;
     let mut words = text.split_whitespace();
     let mut has_stall = false;
     while let Some(word) = words.next() {
@@ -252,15 +288,30 @@ fn read_parenthesis(text: &str) -> Option<Slot> {
     has_stall.then_some(slot)
 }
 
-/// Applies one piece of the manual's scheduling notation to a slot: `None` if it is not one.
-pub(crate) fn apply_suffix(slot: Slot, piece: &str) -> Option<Slot> {
+/// Why a piece of the manual's scheduling notation is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoSuffix {
+    /// It is no such piece.
+    Unknown,
+    /// What it says was said before.
+    Twice,
+}
+
+/// A scheduling with one more piece of the manual's notation.
+pub(crate) fn apply_suffix(scheduling: Scheduling, piece: &str) -> Result<Scheduling, NoSuffix> {
+    let (field, value) = suffix(piece).ok_or(NoSuffix::Unknown)?;
+    scheduling.with(field, value).ok_or(NoSuffix::Twice)
+}
+
+/// The field that a piece says, and its value.
+fn suffix(piece: &str) -> Option<(Field, u32)> {
     if piece.starts_with('?') {
         let value = SCHEDULE_NAMES.iter().position(|names| names.contains(&piece))?;
-        return Some(slot.with(fields::SCHEDULE, value as u32));
+        return Some((fields::SCHEDULE, value as u32));
     }
     let piece = piece.strip_prefix('&')?;
     if piece == "top" {
-        return Some(slot.with(fields::SLOT_TOP, 1));
+        return Some((fields::SLOT_TOP, 1));
     }
     let (name, value) = piece.split_once('=')?;
     let (field, is_set) = match name.trim_end() {
@@ -272,14 +323,14 @@ pub(crate) fn apply_suffix(slot: Slot, piece: &str) -> Option<Slot> {
     };
     let value = value.trim_start();
     if !is_set {
-        return number(value).filter(|number| *number <= 6).map(|number| slot.with(field, number));
+        return number(value).filter(|number| *number <= 6).map(|number| (field, number));
     }
     let mut mask = 0;
     let inside = value.strip_prefix('{')?.strip_suffix('}')?;
     for bit in inside.split(',').map(str::trim).filter(|bit| !bit.is_empty()) {
         mask |= number(bit).filter(|bit| *bit < field.width).map(|bit| 1 << bit)?;
     }
-    Some(slot.with(field, mask))
+    Some((field, mask))
 }
 
 fn decimal(text: &str) -> Option<u32> {

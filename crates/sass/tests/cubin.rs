@@ -180,6 +180,13 @@ fn an_instruction_of_maxwell_is_replaced() {
     let slot = Control(Cubin::parse(&bytes).unwrap().kernels[0].words[4]).slots()[1];
     assert_eq!((slot.stall(), slot.yields(), slot.reuse()), (3, false, 0));
 
+    // What the text does not write of it stays.
+    patch(&mut bytes, None, 0x30, "FFMA R0, R2, R3, R4 &req={2};").unwrap();
+    let slot = Control(Cubin::parse(&bytes).unwrap().kernels[0].words[4]).slots()[1];
+    assert_eq!((slot.stall(), slot.yields(), slot.wait()), (3, false, 4));
+    let notes = patch(&mut bytes, None, 0x30, "FFMA32I R0, R2, 0.1, R0;").unwrap();
+    assert_eq!(notes.iter().map(|note| note.code).collect::<Vec<_>>(), ["SASS0020"]);
+
     let refused = |entry, address, text| {
         let mut bytes = before.clone();
         let code = patch(&mut bytes, entry, address, text).unwrap_err().code;
@@ -210,6 +217,10 @@ fn an_instruction_of_a_later_target_is_replaced() {
     assert_eq!(kernel.words[1], 0x000f_ea00_0380_0000_0000_0000_0000_794d);
     patch(&mut bytes, Some("k"), 0, "[B------:R-:W-:Y:S02] FFMA.RZ R5, R8, R9, R5").unwrap();
     assert_eq!(modern::Cubin::parse(&bytes).unwrap().kernels[0].words[0] >> 105, 0x7e2);
+    patch(&mut bytes, Some("k"), 0, "FFMA.RZ R5, R8, R9, R5 &req={1}").unwrap();
+    assert_eq!(modern::Cubin::parse(&bytes).unwrap().kernels[0].words[0] >> 105, 0x7e2 | 2 << 11);
+    let notes = patch(&mut bytes, Some("k"), 0, "FMUL R5, R8, 0.1").unwrap();
+    assert_eq!(notes[0].message, "`0.1` is rounded to 0.10000000149011611938 (0x3dcccccd)");
     assert_eq!(patch(&mut bytes, Some("k"), 8, "FMUL R0, R1, R2").unwrap_err().code, "SASS0026");
     // The stall that is there forbids two of the three to be kept.
     assert_eq!(patch(&mut bytes, Some("k"), 0, "FFMA R5, R8, R9.reuse, R5.reuse").unwrap_err().code, "SASS0013");

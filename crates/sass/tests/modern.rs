@@ -166,6 +166,8 @@ fn forms_are_spellings_of_the_table() {
     let scaled = asm_line("FMUL.D2 R0, R1, R2", Target::new(90).unwrap()).unwrap();
     assert_eq!(decode(scaled, Target::new(90).unwrap()).unwrap().recipe(), None);
     assert!(is_spelling("FMUL.D2", None) && !is_spelling("FMUL.D3", None) && !is_spelling("FMULX", None));
+    // Each modifier has a slot of its own.
+    assert!(!is_spelling("FMUL.D2.M2", None) && !is_spelling("FFMA.FTZ.FMZ", None));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The control word in its four styles: read, written, converted, nothing lost.
 
 use roundonce_isa::Location;
+use roundonce_sass::modern::{self, Target};
 use roundonce_sass::{
     Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, asm_line, check, disasm_bundles, parse_line,
 };
@@ -40,7 +41,7 @@ fn golden_slots() {
         assert_eq!(line(ScheduleStyle::CuAssembler, 0), format!("[{cuassembler}] FFMA R0, R1, R2, R3;"));
         assert_eq!(line(ScheduleStyle::Envytools, 0), format!("sched {envytools} (st 0x0) (st 0x0)"));
         for style in [ScheduleStyle::Seed, ScheduleStyle::Maxas, ScheduleStyle::CuAssembler] {
-            assert_eq!(parse_line(&line(style, 0)).unwrap().slot, Some(slot), "{style:?}");
+            assert_eq!(parse_line(&line(style, 0)).unwrap().slot(), Some(slot), "{style:?}");
         }
     }
 }
@@ -100,7 +101,7 @@ fn a_set_is_no_pair() {
     let text = "{ FFMA R0, R1, R2, R3;\nDEPBAR {0} /* 0xf0f0000000070001 */ }\nDEPBAR {0,3} ; /* 0xf0f0000000070009 */";
     let assembly = asm_file(text).unwrap();
     assert_eq!(assembly.words(), [FFMA, 0xf0f0_0000_0007_0001, 0xf0f0_0000_0007_0009]);
-    assert!(assembly.code[0].1.unwrap().pairs());
+    assert!(assembly.code[0].slot.pairs());
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn bit_63_is_kept() {
 fn names_of_both_kinds() {
     for (names, stall) in [("?WAIT5_END_GROUP ?W5G", 5), ("?trans5 ?WAIT5 ?W5", 21), ("?YIELD ?DRAIN", 0)] {
         for name in names.split(' ') {
-            let slot = parse_line(&format!("FFMA R0, R1, R2, R3 {name};")).unwrap().slot.unwrap();
+            let slot = parse_line(&format!("FFMA R0, R1, R2, R3 {name};")).unwrap().slot().unwrap();
             assert_eq!(slot.schedule(), stall, "{name}");
         }
     }
@@ -130,9 +131,9 @@ fn names_of_both_kinds() {
 fn reuse_stands_on_the_operands() {
     let line = "[B------:R-:W-:Y:S01] FFMA R0, R1.reuse, R2, -R3.reuse;";
     let statement = parse_line(line).unwrap();
-    assert_eq!(statement.slot.unwrap().reuse(), 0b101);
+    assert_eq!(statement.slot().unwrap().reuse(), 0b101);
     let mut text = String::new();
-    statement.instruction.write(Style::Exact, statement.slot, &mut text);
+    statement.instruction.write(Style::Exact, statement.slot(), &mut text);
     assert_eq!(text, "FFMA R0, R1.reuse, R2, -R3.reuse ;");
 }
 
@@ -163,4 +164,37 @@ fn labels_are_placed() {
     let unknown = asm_file("BRA `(.L_x_7);").unwrap_err();
     assert_eq!((unknown[0].code, unknown[0].location), ("SASS0019", Location::Span { start: 6, end: 12 }));
     assert_eq!(asm_line("BRA `(.L_x_7);").unwrap_err().code, "SASS0019");
+}
+
+/// A field that the text does not write is that of the slowest schedule, and `.reuse` is kept without any.
+#[test]
+fn fields_that_are_not_written() {
+    let bits = |text: &str| asm_file(text).unwrap().code[0].slot.bits();
+    assert_eq!(bits("FFMA R0, R1, R2, R3 &req={1};"), 0x7ef | 1 << 12);
+    assert_eq!(bits("FFMA R0, R1.reuse, R2, R3;"), 0x7ef | 1 << 17);
+    assert_eq!(bits("FFMA R0, R1.reuse, R2, R3 ?W5G;"), 0x7e5 | 1 << 17);
+    assert_eq!(bits("{ FFMA R0, R1.reuse, R2, R3 &req={0}; FFMA R1, R1, R2, R3 }"), 0x7f0 | 1 << 11 | 1 << 17);
+    let sm_90 = Target::new(90).unwrap();
+    let slot = |text: &str| (modern::asm_line(text, sm_90).unwrap() >> 105) as u32 & 0x1f_ffff;
+    assert_eq!(slot("FFMA R0, R1, R2, R3 &req={1}"), 0x7ef | 1 << 12);
+    assert_eq!(slot("FFMA R0, R1.reuse, R2, R3 &req={1}"), 0x7fb | 1 << 12 | 1 << 17);
+}
+
+#[test]
+fn what_is_said_twice_is_refused() {
+    for text in [
+        "FFMA R0, R1, R2, R3 ?W5G ?W6G;",
+        "FFMA R0, R1, R2, R3 &req={0} &req={1};",
+        "[B---3--:R-:W-:-:S04] FFMA R0, R1, R2, R3 &req={1};",
+        "--:-:-:Y:1 FFMA R0, R1, R2, R3 ?W1G;",
+        "sched (st 0x3) (st 0x1) (st 0x1)\nFFMA R0, R1, R2, R3 ?W4G;",
+        "sched (st 0x3) (st 0x1) (st 0x1)\nFFMA R0, R1.reuse, R2, R3;",
+        "sched (st 0x3) (st 0x1) (st 0x1)\nFFMA R0, R1, R2, R3 &req={1};",
+    ] {
+        assert_eq!(asm_file(text).unwrap_err()[0].code, "SASS0013", "{text}");
+    }
+    for text in ["FFMA R0, R1, R2, R3 ?W5G ?W6G", "[B---3--:R-:W-:-:S04] FFMA R0, R1, R2, R3 &req={1}"] {
+        assert_eq!(modern::asm_line(text, Target::new(90).unwrap()).unwrap_err().code, "SASS0013", "{text}");
+    }
+    assert_eq!(asm_line("FFMA R0.reuse, R1, R2, R3;").unwrap_err().code, "SASS0001");
 }

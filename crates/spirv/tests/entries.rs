@@ -106,7 +106,8 @@ fn edits_of_entry_points() {
             )),
         );
         let findings = check_text(&text, Environment::UNIVERSAL);
-        let of = findings.iter().filter_map(|finding| finding.open.as_ref()).map(|open| open.edits.len());
+        let contracted = findings.iter().filter(|finding| finding.code == "SPV0067");
+        let of = contracted.filter_map(|finding| finding.open.as_ref()).map(|open| open.edits.len());
         assert_eq!(of.collect::<Vec<_>>(), vec![edits; entries]);
     }
 }

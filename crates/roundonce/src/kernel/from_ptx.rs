@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use roundonce_ir::Program;
-use roundonce_isa::{Finding, Location, Severity, SmTarget};
+use roundonce_isa::{Finding, Location, Severity, SmTarget, has_errors};
 
 use super::{Choice, Each, Ready, Refusal, side_by_side};
 use crate::ptx;
@@ -13,7 +13,7 @@ const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0020"..="PTX0032";
 
 fn module(text: &str) -> Result<ptx::Module<'_>, Refusal> {
     let ptx::Parsed { module, findings } = ptx::parse(text);
-    match findings.iter().any(|finding| finding.severity == Severity::Error) {
+    match has_errors(&findings) {
         true => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
         false => Ok(module),
     }

@@ -86,10 +86,10 @@ impl Cubin {
 ///
 /// # Errors
 /// As [`asm_line`](super::asm_line).
-pub fn replaced(word: u128, text: &str, target: Target) -> Result<u128, Finding> {
-    let line = parse::parse_line(text, target)?;
-    if line.scheduled {
-        return Ok(line.word);
-    }
-    parse::with_control_of(line.word, word, target)
+pub(crate) fn replaced(word: u128, text: &str, target: Target) -> Result<(u128, Vec<Finding>), Finding> {
+    let mut line = parse::parse_line(text, target)?;
+    let mut findings = core::mem::take(&mut line.rounded);
+    let word = parse::in_place_of(&line, word, target)?;
+    word_findings(word, target, Location::Whole, &mut findings);
+    Ok((word, findings))
 }

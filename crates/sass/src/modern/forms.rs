@@ -123,11 +123,13 @@ pub fn is_spelling(spelling: &str, target: Option<Target>) -> bool {
             let choices = modifier.slot.choices.iter().map(|choice| choice.text);
             modifier.texts.iter().copied().chain(choices).any(|text| text.strip_prefix('.') == Some(piece))
         };
-        let pieces: Vec<&str> = rest.split('.').collect();
-        let is_new = |at: usize| !pieces[1..at].contains(&pieces[at]);
-        pieces[0].is_empty()
-            && (1..pieces.len())
-                .all(|at| is_new(at) && row.modifiers_on(generation).any(|modifier| is_of(modifier, pieces[at])))
+        let mut pieces = rest.split('.');
+        let mut free: Vec<&Modifier> = row.modifiers_on(generation).collect();
+        let mut takes = |piece: &str| {
+            let slot = free.iter().position(|modifier| is_of(modifier, piece));
+            slot.map(|slot| free.swap_remove(slot)).is_some()
+        };
+        pieces.next() == Some("") && pieces.all(&mut takes)
     };
     let asked = |generation: &Generation| target.is_none_or(|target| target.generation() == *generation);
     OPCODES.iter().any(|row| row.generations().filter(asked).any(|generation| has(row, generation)))

@@ -1,6 +1,6 @@
 //! From a listing of nvdisasm or cuobjdump, or text of one's own, to its words.
 
-use roundonce_isa::{Finding, Location};
+use roundonce_isa::{Finding, Location, has_errors};
 
 use super::decode::decode;
 use super::names::is_mnemonic;
@@ -30,7 +30,7 @@ pub struct Listing {
 
 impl Listing {
     /// Reads a text. An instruction that is not of the float family is its word, which a comment beside it gives; what
-    /// cannot be read is left out and becomes a finding.
+    /// cannot be read is left out and becomes a finding. A rounded immediate becomes a note.
     ///
     /// ```
     /// use roundonce_sass::modern::{Listing, Target};
@@ -57,7 +57,7 @@ impl Listing {
 /// Everything that has no word.
 pub fn asm_file(text: &str, target: Target) -> Result<Vec<u128>, Vec<Finding>> {
     let (listing, findings) = Listing::parse(text, target);
-    if findings.is_empty() { Ok(listing.lines.iter().map(|line| line.word).collect()) } else { Err(findings) }
+    if has_errors(&findings) { Err(findings) } else { Ok(listing.lines.iter().map(|line| line.word).collect()) }
 }
 
 /// The target that the headings of a listing name, where its words have 128 bits: `code for sm_90`, `.target sm_90`.
@@ -98,21 +98,29 @@ impl Reader<'_> {
         let Some((start, end)) = self.open.take() else { return };
         let code = &self.text[start..end];
         match parse_line(code, self.target) {
-            Ok(line) => self.listing.lines.push(CodeLine { word: line.word, span: (start, end) }),
-            Err(mut finding) => match other(code) {
+            Ok(line) => {
+                self.listing.lines.push(CodeLine { word: line.word, span: (start, end) });
+                self.findings.extend(line.rounded.into_iter().map(|note| moved(note, start)));
+            }
+            Err(finding) => match other(code) {
                 // A word of the family must read as such.
                 Some(word) if finding.code == rules::MNEMONIC.code || code.contains(".dword") => {
                     self.listing.lines.push(CodeLine { word, span: (start, end) });
                 }
                 _ => {
-                    if let Location::Span { start: from, end: to } = &mut finding.location {
-                        (*from, *to) = (*from + start, *to + start);
-                    }
-                    self.findings.push(finding);
+                    self.findings.push(moved(finding, start));
                 }
             },
         }
     }
+}
+
+/// A finding about a line that begins at a byte of the text.
+fn moved(mut finding: Finding, by: usize) -> Finding {
+    if let Location::Span { start, end } = &mut finding.location {
+        (*start, *end) = (*start + by, *end + by);
+    }
+    finding
 }
 
 /// The word of a line that is not of the family: `.dword LOW, HIGH`, or two comments behind a statement.

@@ -2,7 +2,7 @@
 
 use roundonce_arith::{Clamp, Format, OperandIndex, Operation, Rounding};
 use roundonce_ir::{self as ir, Class, IntOp, Op, Reg, Scalar, Width};
-use roundonce_isa::{Finding, LineIndex, Location, Recipe};
+use roundonce_isa::{Finding, LineIndex, Location, Recipe, has_errors};
 
 use super::decode::decode;
 use super::disassemble::disasm_word_into;
@@ -55,7 +55,7 @@ pub fn lower(text: &str, entry: Option<&str>, target: Target) -> Result<Lowered,
             }
         }
     }
-    if findings.is_empty() { Ok(builder.finish(&name)) } else { Err(findings) }
+    if has_errors(&findings) { Err(findings) } else { Ok(builder.finish(&name)) }
 }
 
 /// The instructions of one statement, behind its guard.

@@ -21,7 +21,8 @@ mod print;
 mod table;
 mod target;
 
-pub use cubin::{Cubin, Kernel, replaced};
+pub(crate) use cubin::replaced;
+pub use cubin::{Cubin, Kernel};
 pub use decode::{DecodeError, decode};
 pub use disassemble::{disasm_word_into, disasm_words};
 pub use forms::{FORMS, is_spelling};
@@ -31,6 +32,6 @@ pub use lower::lower;
 pub use names::mnemonic;
 pub(crate) use names::registers_written;
 pub use opcode::{Kind, Modifier, Number, Opcode, Place, Role, SHAPES, Selector, Shape};
-pub use parse::{Line, asm_line, parse_line};
+pub use parse::asm_line;
 pub use table::OPCODES;
 pub use target::{Generation, TARGETS, Target};

@@ -8,7 +8,7 @@ use roundonce_isa::{Finding, Location};
 use super::decode::{CONTROL, control, decode};
 use super::instruction::{Bank, ImmediateFormat, Value};
 use super::opcode::{Kind, Number, Opcode, gather, scatter};
-use super::print::Reuse;
+use super::print::{NanNames, Reuse, push_number};
 use super::table::OPCODES;
 use super::target::{Generation, Target};
 use crate::Style;
@@ -16,7 +16,7 @@ use crate::fields;
 use crate::instruction::{Guard, PT, RZ};
 use crate::parse::{Cursor, Span, What, is_illegal, read_number};
 use crate::rules;
-use crate::schedule::Slot;
+use crate::schedule_text::Scheduling;
 
 /// More than any opcode has.
 const MOST_MODIFIERS: usize = 8;
@@ -45,17 +45,18 @@ struct Statement {
     destination: u8,
     sources: [Option<Written>; 3],
     predicate: Option<Guard>,
-    slot: Option<Slot>,
+    scheduling: Scheduling,
     span: Span,
 }
 
-/// A line's word, and whether its scheduling was written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Line {
-    /// The word.
-    pub word: u128,
-    /// Stall, barriers and waits were written beside the instruction, or its word was.
-    pub scheduled: bool,
+/// A line's word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    pub(crate) word: u128,
+    /// A note for each immediate that was rounded.
+    pub(crate) rounded: Vec<Finding>,
+    /// What it says of its control fields; all of them where its word is beside it.
+    scheduling: Option<Scheduling>,
 }
 
 /// The word of one line of text. What the line does not say of the control fields is the slowest: a stall of 15 cycles
@@ -75,11 +76,7 @@ pub fn asm_line(line: &str, target: Target) -> Result<u128, Finding> {
     parse_line(line, target).map(|line| line.word)
 }
 
-/// The same, with what [`Line`] says beside.
-///
-/// # Errors
-/// As [`asm_line`].
-pub fn parse_line(line: &str, target: Target) -> Result<Line, Finding> {
+pub(super) fn parse_line(line: &str, target: Target) -> Result<Line, Finding> {
     let mut cursor = Cursor::new(line);
     let mut words = Vec::new();
     skip_comments(&mut cursor, &mut words)?;
@@ -96,9 +93,10 @@ pub fn parse_line(line: &str, target: Target) -> Result<Line, Finding> {
         return Err(cursor.expected("`;` or the end of the line behind the statement"));
     }
     let own = statement.word(line, target)?;
+    let rounded = core::mem::take(&mut cursor.rounded);
     match words[..] {
         [low, high] => beside(own, u128::from(high) << 64 | u128::from(low), statement.span, target),
-        _ => Ok(Line { word: own, scheduled: statement.slot.is_some() }),
+        _ => Ok(Line { word: own, rounded, scheduling: Some(statement.scheduling) }),
     }
 }
 
@@ -118,7 +116,7 @@ pub(super) fn beside(own: u128, word: u128, span: Span, target: Target) -> Resul
             differs(format!("the word beside is no instruction: {error}"))
         }
         (Ok(own), Ok(other)) if own != other => differs(format!("the word beside is `{other}`, not `{own}`")),
-        _ => Ok(Line { word, scheduled: true }),
+        _ => Ok(Line { word, rounded: Vec::new(), scheduling: None }),
     }
 }
 
@@ -139,7 +137,7 @@ fn skip_comments(cursor: &mut Cursor<'_>, words: &mut Vec<u64>) -> Result<(), Fi
 }
 
 impl Cursor<'_> {
-    fn modern_statement(&mut self, prefix: Option<Slot>, target: Target) -> Result<Statement, Finding> {
+    fn modern_statement(&mut self, prefix: Scheduling, target: Target) -> Result<Statement, Finding> {
         let start = self.at;
         let guard = self.modern_guard()?;
         let row = self.modern_mnemonic(target)?;
@@ -199,8 +197,8 @@ impl Cursor<'_> {
             count += 1;
         }
         let span = (start, self.at);
-        let slot = self.schedule_suffix(prefix)?;
-        Ok(Statement { row, guard: guard.0, modifiers, relu, destination, sources, predicate, slot, span })
+        let scheduling = self.schedule_suffix(prefix)?;
+        Ok(Statement { row, guard: guard.0, modifiers, relu, destination, sources, predicate, scheduling, span })
     }
 
     fn modern_guard(&mut self) -> Result<(Guard, bool), Finding> {
@@ -225,8 +223,7 @@ impl Cursor<'_> {
             b"PT" => PT,
             [b'P', digit @ b'0'..=b'6'] => digit - b'0',
             _ => {
-                let message = format!("`{name}` is not a predicate: expected P0 to P6 or PT");
-                return Err(rules::PREDICATE.at((start, self.at), message));
+                return Err(self.no_predicate(start, name));
             }
         };
         Ok((Guard { predicate, negated }, uniform))
@@ -464,7 +461,12 @@ impl Cursor<'_> {
         if text.is_empty() {
             return Err(self.expected("a register, a constant or an immediate"));
         }
-        read_number(format, text).map_err(|message| rules::NUMBER.at((start, self.at), message))
+        let span = (start, self.at);
+        let bits = read_number(format, text).map_err(|message| rules::NUMBER.at(span, message))?;
+        let mut printed = String::new();
+        push_number(format, bits, NanNames::Both, Style::Nvdisasm, &mut printed);
+        self.rounded.extend(rules::rounded(format, text, bits, printed.trim_end(), span));
+        Ok(bits)
     }
 }
 
@@ -491,11 +493,13 @@ fn kind(value: Value) -> Kind {
     }
 }
 
-/// The same instruction with the control fields of another word: where operands are kept for reuse, its own `.reuse`.
-pub(super) fn with_control_of(word: u128, other: u128, target: Target) -> Result<u128, Finding> {
-    let slot = control(other).with(fields::REUSE, control(word).reuse());
+/// The word of a line in the place of another word: what the line does not say of the control fields stays, but that the
+/// operands kept for reuse are its own.
+pub(super) fn in_place_of(line: &Line, other: u128, target: Target) -> Result<u128, Finding> {
+    let Some(scheduling) = line.scheduling else { return Ok(line.word) };
+    let kept = control(other).with(fields::REUSE, control(line.word).reuse());
     let below = (1 << CONTROL) - 1;
-    let word = word & below | u128::from(slot.bits()) << CONTROL | other & 3 << 126;
+    let word = line.word & below | u128::from(scheduling.over(kept).bits()) << CONTROL | other & 3 << 126;
     match decode(word, target) {
         Ok(_) => Ok(word),
         Err(error) => {

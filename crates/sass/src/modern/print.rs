@@ -10,7 +10,7 @@ use crate::print::{Style, push_hex, push_hex_digits, push_register};
 
 /// What a NaN of 16 or 32 bits is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum NanNames {
+pub(super) enum NanNames {
     /// `QNAN` or `SNAN`.
     Both,
     /// Always `QNAN`: the last disassembler that knows sm_70, 12.8.
@@ -184,7 +184,7 @@ fn push_immediate(bits: u32, format: ImmediateFormat, names: NanNames, style: St
 }
 
 /// One number, with a blank behind what nvdisasm puts one behind.
-fn push_number(format: Format, bits: u64, names: NanNames, style: Style, out: &mut String) {
+pub(super) fn push_number(format: Format, bits: u64, names: NanNames, style: Style, out: &mut String) {
     let negative = format.is_negative(bits);
     if style == Style::Hex || style == Style::Exact && format.is_nan(bits) {
         out.push_str("0x");

@@ -377,9 +377,11 @@ impl Fit<'_> {
                     return Err(Misfit::Operand { operand, message: format!("`{suffix}` is nothing of this operand") });
                 }
             }
-            if written.reuse {
-                self.reuse |= field.reuse;
+            if written.reuse && field.reuse == 0 {
+                let message = "this operand is not kept for reuse: a source in a register may be".to_owned();
+                return Err(Misfit::Operand { operand, message });
             }
+            self.reuse |= if written.reuse { field.reuse } else { 0 };
             self.value(field, operand, &written)?;
         }
         Ok(())

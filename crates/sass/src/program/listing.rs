@@ -60,7 +60,7 @@ pub fn listing_hazards(text: &str, name: Option<&str>, largest: usize) -> Result
     }
     let mut found = Vec::new();
     for (name, first, end) in asked {
-        if assembly.code[first..end].iter().any(|(_, slot)| slot.is_none()) {
+        if assembly.code[first..end].iter().any(|instruction| !instruction.is_scheduled) {
             let message = format!("kernel `{name}` has no scheduling in the text: hazards are not checked");
             found.push(rules::UNCHECKED.finding(Location::Whole, message));
             continue;

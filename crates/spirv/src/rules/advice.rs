@@ -15,6 +15,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     let calls = extended_calls(checker, &mut defaults);
     open::contraction(checker, &mut defaults);
     open::modes(checker, &calls);
+    open::sums(checker);
     contradictions(checker);
 }
 

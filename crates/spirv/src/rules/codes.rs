@@ -2,7 +2,7 @@
 
 use roundonce_isa::Rule;
 
-use super::source::{FLOAT_CONTROLS, FMA_CAPABILITY, LAYOUT, UNIVERSAL};
+use super::source::{FLOAT_CONTROLS, FMA_CAPABILITY, LAYOUT, UNIVERSAL, UNSPECIFIED_SUM};
 
 const INSTRUCTIONS: &str = "SPIR-V 1.6, 3.49 Instructions";
 const PHYSICAL: &str = "SPIR-V 1.6, 2.3 Physical Layout";
@@ -48,13 +48,14 @@ pub static RULES: &[Rule] = &[
     Rule::warning("SPV0061", "what is declared for OpFmaKHR is used", FMA_CAPABILITY),
     Rule::note("SPV0062", "GLSL.std.450 `Fma` is decorated NoContraction, or written as OpFmaKHR", "GLSL.std.450, Fma"),
     Rule::note("SPV0063", "NoContraction is on what could be contracted", "SPIR-V 1.6, 3.20 Decoration, NoContraction"),
-    Rule::note("SPV0064", "an entry point declares how multiply-adds are rounded", FLOAT_CONTROLS),
+    Rule::note("SPV0064", "an entry point declares how sums, products and multiply-adds are rounded", FLOAT_CONTROLS),
     Rule::note("SPV0065", "an entry point declares whether subnormals are kept", FLOAT_CONTROLS),
     Rule::note("SPV0066", "an entry point declares whether zero signs, infinities and NaNs are kept", FLOAT_CONTROLS),
     Rule::note("SPV0067", "whether a product and a sum are contracted is written", "SPIR-V 1.6, 3.20 Decoration, NoContraction"),
     Rule::warning("SPV0068", "execution modes do not contradict each other", FLOAT_CONTROLS),
     Rule::warning("SPV0069", "the index of a struct's member is an OpConstant", "SPIR-V 1.6, 3.49.8, OpAccessChain"),
     Rule::note("SPV0070", "OpenCL.std `mad` is written as OpFmaKHR, or as a product and a sum", "OpenCL.std, mad"),
+    Rule::note("SPV0071", "a sum of products has an order", UNSPECIFIED_SUM),
     Rule::error("SPV0100", "a module that is run has only what can be run", RUN),
     Rule::error("SPV0101", "an operand and a type of a module that is run fit their place", INSTRUCTIONS),
     Rule::error("SPV0102", "a launch names an entry point and specialisation constants of the module", RUN),

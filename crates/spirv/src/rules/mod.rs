@@ -92,6 +92,7 @@ pub(crate) mod code {
     pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
     pub(crate) const NULL_MEMBER: &str = "SPV0069";
     pub(crate) const MAD: &str = "SPV0070";
+    pub(crate) const SUM_OPEN: &str = "SPV0071";
 }
 
 /// The errors of a module's structure: its sections, functions, blocks and ids.
@@ -107,6 +108,7 @@ pub(crate) mod source {
     pub(crate) const LAYOUT: &str = "SPIR-V 1.6, 2.4 Logical Layout of a Module";
     pub(crate) const UNIVERSAL: &str = "SPIR-V 1.6, 2.16.1 Universal Validation Rules";
     pub(crate) const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
+    pub(crate) const UNSPECIFIED_SUM: &str = "Vulkan, Precision and Operation of SPIR-V Instructions";
 }
 
 /// Assembles a text and checks it. A text that cannot be read gives those findings alone.

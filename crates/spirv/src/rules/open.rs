@@ -64,6 +64,20 @@ pub(super) fn contraction(checker: &mut Checker<'_>, defaults: &mut Defaults) {
     }
 }
 
+/// Products of vectors and matrices: their sums have no order.
+pub(super) fn sums(checker: &mut Checker<'_>) {
+    let module = checker.module;
+    for instruction in module.instructions() {
+        let name = match Op::from_u32(instruction.opcode.into()) {
+            Some(op @ (Op::Dot | Op::MatrixTimesVector | Op::VectorTimesMatrix | Op::MatrixTimesMatrix)) => op,
+            _ => continue,
+        };
+        let message = format!("the order and the roundings of the sum in this Op{name:?} are left open");
+        let found = find(checker, Severity::Note, code::SUM_OPEN, instruction.word, source::UNSPECIFIED_SUM, message);
+        found.help = "write its products and sums one by one, each NoContraction".to_owned();
+    }
+}
+
 /// What forbids that an instruction is contracted.
 pub(super) fn apart(facts: &Facts, id: u32, flags: &BTreeSet<Option<u32>>) -> &'static str {
     if facts.fast_math(id).is_some() || flags.iter().any(Option::is_some) {
@@ -103,7 +117,8 @@ impl Defaults {
     }
 }
 
-/// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
+/// For every entry point and every width that a sum, a product or a fused multiply-add under it has: the modes it does not
+/// declare.
 pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
     let (module, facts) = (checker.module, checker.facts);
     let calls = checker.calls();
@@ -134,13 +149,13 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
                     && (used.loses || facts.fast_math_default(module, entry.function, width).is_some());
                 let flags = || "FPFastMathMode without NotNaN, NotInf and NSZ settles it".to_owned();
                 let (help, edits) = if by_flags { (flags(), Vec::new()) } else { by_modes() };
-                let inputs = (1..=3).map(|at| format!("Operand {at}")).collect();
+                let inputs = (1..=used.kind.arity()).map(|at| format!("Operand {at}")).collect();
                 let found = find(checker, Severity::Note, code, word, source::FLOAT_CONTROLS, what);
                 found.help = help;
                 found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits, product: None }));
             };
-            let fma = |rounding| Operation::mul_add(format, rounding);
-            let nearest = fma(Rounding::NearestEven);
+            let rounded = |rounding| Operation::new(used.kind, format, rounding);
+            let nearest = rounded(Rounding::NearestEven);
             let either = |choices: [(&'static str, Operation); 2]| {
                 Alternatives::Evaluations(choices.map(|(name, operation)| Sequence::single(name, operation)))
             };
@@ -149,8 +164,8 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
                 let legal =
                     if modes.nearest_or_zero { "to nearest even or toward zero" } else { "either neighbour is legal" };
                 let what =
-                    format!("entry point \"{name}\": the rounding of {width}-bit multiply-adds is left open: {legal}");
-                let between = either([("to nearest even", nearest), ("toward zero", fma(Rounding::TowardZero))]);
+                    format!("entry point \"{name}\": the rounding of {width}-bit {} is left open: {legal}", used.name());
+                let between = either([("to nearest even", nearest), ("toward zero", rounded(Rounding::TowardZero))]);
                 open(code::ROUNDING_OPEN, what, &[Capability::RoundingModeRTE, Capability::RoundingModeRTZ], between);
             }
             if modes.denorm.is_none() {
@@ -161,16 +176,18 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
             if used.loses || used.keeps_default && !modes.preserve_special {
                 let what =
                     format!("entry point \"{name}\": zero signs, infinities and NaNs of {width} bits are left open");
-                open(code::SPECIAL_OPEN, what, &[Capability::SignedZeroInfNanPreserve], either_zero(format));
+                open(code::SPECIAL_OPEN, what, &[Capability::SignedZeroInfNanPreserve], either_zero(used));
             }
         }
     }
 }
 
-/// The fused multiply-adds of a width.
+/// The sums, products and fused multiply-adds of a width.
 #[derive(Clone, Copy)]
 struct Used {
     format: Format,
+    /// One of them, of which witnesses are: fused where there is such.
+    kind: ArithOp,
     /// Some have no flags of their own.
     keeps_default: bool,
     /// Some have flags that lose infinities, NaNs or the signs of zeros.
@@ -179,8 +196,14 @@ struct Used {
 
 impl Used {
     fn join(&mut self, other: &Used) {
+        if other.kind == ArithOp::MulAdd {
+            self.kind = other.kind;
+        }
         self.keeps_default |= other.keeps_default;
         self.loses |= other.loses;
+    }
+    fn name(&self) -> &'static str {
+        if self.kind == ArithOp::MulAdd { "multiply-adds" } else { "sums and products" }
     }
     /// The same of each width.
     fn join_all(one: &mut BTreeMap<u32, Used>, other: &BTreeMap<u32, Used>) {
@@ -190,7 +213,7 @@ impl Used {
     }
 }
 
-/// By function: its fused multiply-adds by width.
+/// By function: what it rounds so, by width.
 fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> HashMap<u32, BTreeMap<u32, Used>> {
     let (module, facts) = (checker.module, checker.facts);
     let mut formats: HashMap<u32, BTreeMap<u32, Used>> = HashMap::new();
@@ -198,17 +221,28 @@ fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> HashMap<u32, B
     for instruction in module.instructions() {
         if instruction.opcode == Op::Function as u16 {
             current = module.result(instruction).unwrap_or(0);
-        } else if instruction.opcode == FMA || calls.contains(&instruction.word) {
+        } else if let Some(kind) = rounded(instruction, calls) {
             let format = module.result_type(instruction).and_then(|id| facts.float_format(module, id));
             let Some(format) = format else { continue };
             let flags = module.result(instruction).and_then(|id| facts.fast_math(id));
             let loses = flags.is_some_and(|mask| !keeps_special(mask));
-            let used = Used { format, keeps_default: flags.is_none(), loses };
+            let used = Used { format, kind, keeps_default: flags.is_none(), loses };
             let of_function = formats.entry(current).or_default();
             of_function.entry(format.width()).and_modify(|all| all.join(&used)).or_insert(used);
         }
     }
     formats
+}
+
+/// What an instruction computes with one rounding.
+fn rounded(instruction: &Instruction, calls: &HashSet<usize>) -> Option<ArithOp> {
+    if instruction.opcode == FMA || calls.contains(&instruction.word) {
+        return Some(ArithOp::MulAdd);
+    }
+    let sums = [Op::FAdd, Op::FSub].map(|op| op as u16);
+    let products = [Op::FMul, Op::VectorTimesScalar, Op::MatrixTimesScalar].map(|op| op as u16);
+    let products = products.contains(&instruction.opcode).then_some(ArithOp::Mul);
+    products.or_else(|| sums.contains(&instruction.opcode).then_some(ArithOp::Add))
 }
 
 /// Whether an entry point declares a mode for a width.
@@ -271,14 +305,14 @@ pub(super) fn multiply_add(checker: &Checker<'_>, call: &Instruction, edits: Vec
 }
 
 /// A zero that may have either sign.
-fn either_zero(format: Format) -> Alternatives {
+fn either_zero(used: &Used) -> Alternatives {
     let modes = FloatModes { denorm: Some(Denorm::Preserve), ..FloatModes::default() };
-    let inputs = [0; 3];
-    let set = allowed(format, modes, inputs);
+    let format = used.format;
+    let set = allowed(format, modes, [0; 3]);
     let zeros = set.ranges().iter().map(|range| range.first);
     let mut results = [("its sign kept", 0), ("its sign changed", 0)];
     results.iter_mut().zip(zeros).for_each(|(result, zero)| result.1 = zero);
-    Alternatives::Results { format, inputs: inputs.to_vec(), results }
+    Alternatives::Results { format, inputs: vec![0; used.kind.arity()], results }
 }
 
 /// The lines that have an instruction stay as it is: a decoration, or in kernels the entry points' execution mode. Where

@@ -29,10 +29,12 @@ impl Statement {
             let predicate = self.predicate.unwrap_or(Guard::ALWAYS);
             word |= u128::from(predicate.predicate) << 87 | u128::from(predicate.negated) << 90;
         }
-        let unsaid =
-            if reuse == 0 { Slot::CAUTIOUS } else { Slot::CAUTIOUS.with(fields::SCHEDULE, LONGEST_WITH_REUSE) };
-        let slot = self.slot.unwrap_or(unsaid);
-        let slot = slot.with(fields::REUSE, slot.reuse() | reuse);
+        let scheduling = self.scheduling.reusing(reuse);
+        let unsaid = match scheduling.over(Slot::CAUTIOUS) {
+            slot if slot.reuse() == 0 => Slot::CAUTIOUS,
+            _ => Slot::CAUTIOUS.with(fields::SCHEDULE, LONGEST_WITH_REUSE),
+        };
+        let slot = scheduling.over(unsaid);
         word |= u128::from(slot.bits()) << CONTROL;
         match decode(word, target) {
             Ok(_) => Ok(word),
