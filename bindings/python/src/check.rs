@@ -1,10 +1,10 @@
 //! Modules, checked by the documents' rules.
 
 use pyo3::prelude::*;
-use roundonce::answers::TextLanguage;
+use roundonce::Profile;
+use roundonce::answers::{CheckOptions, TextLanguage};
 use roundonce::spirv::Environment;
 use roundonce::why::diff::Witnesses;
-use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding, Places, unmarked};
 use crate::kernel::Content;
@@ -29,16 +29,17 @@ pub(crate) fn check(
     target_env: &str,
 ) -> PyResult<Vec<Finding>> {
     let environment: Environment = target_env.parse().map_err(|problem| error::whole(py, problem))?;
+    let options = CheckOptions { determinacy, environment };
     let (text, findings) = py.detach(|| match &content {
-        Content::Binary(bytes) => ("", spirv::check_binary(bytes, environment)),
+        Content::Binary(bytes) => ("", options.spirv_binary(bytes)),
         Content::Text(whole) => {
             let text = unmarked(whole);
-            let findings = match language {
-                "ptx" => ptx::check_text(text, &ptx::Options { determinacy }),
-                "sass" => sass::check(text),
-                _ => spirv::check_text(text, environment),
+            let language = match language {
+                "ptx" => TextLanguage::Ptx,
+                "sass" => TextLanguage::Sass,
+                _ => TextLanguage::Spirv,
             };
-            (&**whole, findings)
+            (&**whole, language.report(text, &options).findings)
         }
     });
     let mut witnesses = Witnesses::new(&Profile::NVIDIA);

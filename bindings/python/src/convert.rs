@@ -91,6 +91,7 @@ pub(crate) fn convert<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let profile = self::profile(py, profile, Profile::NVIDIA)?;
     let (from, to) = (element(from_format)?, element(to_format)?);
+    let rounding_name = rounding;
     let rounding = match (rounding, &random) {
         ("rn", None) => ConversionRounding::Direction(Rounding::NearestEven),
         ("rz", None) => ConversionRounding::Direction(Rounding::TowardZero),
@@ -108,7 +109,13 @@ pub(crate) fn convert<'py>(
         (true, true) => false,
     };
     if !is_ptx {
-        let message = format!("PTX has no `cvt` from {from_format} to {to_format} with this rounding");
+        let message = if is_narrow(from) || is_narrow(to) {
+            format!("PTX has no `cvt` from {from_format} to {to_format} with this rounding")
+        } else {
+            format!(
+                "from {from_format} to {to_format} `convert` does not go with rounding `{rounding_name}`: of these it takes f32 to 16 bits with `rs` alone; `astype` rounds to nearest even"
+            )
+        };
         return Err(PyValueError::new_err(message));
     }
     let count = if to == Element::Float(Format::F16) { 13 } else { 16 };

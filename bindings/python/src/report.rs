@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
+use roundonce::answers::{ArrayValue, with_other_literals};
 use roundonce::arith::Format;
 use roundonce::ptx::{conversions, integer};
 use roundonce::spirv::FloatModes;
@@ -183,11 +184,21 @@ pub(crate) fn why_arrays(
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
-    let names = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
-    let names = names.collect::<PyResult<BTreeMap<String, (Values, Option<Literal>)>>>()?;
+    let has_numbers = expression.bytes().any(|byte| byte.is_ascii_digit())
+        || names.values().any(|given| matches!(given, Given::Text(_)));
+    let mut again = Vec::new();
+    for (name, given) in names.iter().filter(|_| has_numbers) {
+        let value = match given {
+            Given::Text(text) => ArrayValue::Written(text),
+            given => ArrayValue::Read(given.values(py, name)?),
+        };
+        again.push((name.as_str(), value));
+    }
+    let read = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
+    let read = read.collect::<PyResult<BTreeMap<String, (Values, Option<Literal>)>>>()?;
     let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
-    let has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
-    let question = Question::parse_as(expression, types.values_of(names), types);
+    let has_untyped = read.values().any(|(_, literal)| is_untyped(literal));
+    let question = Question::parse_as(expression, types.values_of(read), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let question = question.on_tensor_cores(|| roundonce::matrix::tensor_units(&profile));
     let seen = saw.into_iter().map(|(name, given)| {
@@ -204,7 +215,16 @@ pub(crate) fn why_arrays(
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
     let answer = py.detach(|| answer_arrays(&question, &seen, options, &profile, &mut |_| ()));
     let mut answer = answer.map_err(|problem| error::whole(py, problem))?;
-    answer.literals = (has_untyped || question.has_untyped()).then(|| types.sentence());
+    let has_untyped = has_untyped || question.has_untyped();
+    answer.literals = has_untyped.then(|| types.sentence());
+    if has_numbers {
+        let about = (&question, seen.as_slice(), has_untyped);
+        py.detach(|| {
+            with_other_literals(&mut answer, about, (expression, again), types, &profile, |question, seen| {
+                answer_arrays(question, seen, options, &profile, &mut |_| ()).ok()
+            });
+        });
+    }
     report(answer.lines(), &answer)
 }
 

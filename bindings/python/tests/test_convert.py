@@ -77,7 +77,7 @@ def test_mistakes():
     x = np.float32([1.0])
     with pytest.raises(ValueError, match="needs `random`"):
         roundonce.convert(x, ml_dtypes.float8_e4m3fn, rounding="rs")
-    with pytest.raises(ValueError, match="no `cvt` from f32 to f16"):
+    with pytest.raises(ValueError, match="from f32 to f16 `convert` does not go with rounding `rn`"):
         roundonce.convert(x, np.float16)
     with pytest.raises(ValueError, match="expected rn, rz or rs"):
         roundonce.convert(x, ml_dtypes.float8_e4m3fn, rounding="rm")

@@ -6,9 +6,7 @@ use clap::Args;
 use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
 use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
-use roundonce::spirv::{
-    Environment, Migration, Module, NOT_MIGRATED, check_binary, migrate_binary, migrate_text, unchecked,
-};
+use roundonce::spirv::{Environment, Migration, Module, NOT_MIGRATED, migrate_binary, migrate_text, unchecked};
 use roundonce::{compiled, sass};
 use roundonce_vectors::without_mark;
 
@@ -118,7 +116,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = CheckOptions { determinacy, environment: arguments.target_env };
     let language = match language {
-        Language::Spirv => return binary(path, arguments),
+        Language::Spirv => return binary(path, arguments, &options),
         Language::Cubin => return cubin(path, arguments),
         Language::Ptx => TextLanguage::Ptx,
         Language::Sass => TextLanguage::Sass,
@@ -233,7 +231,7 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
 
-fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+fn binary(path: &Path, arguments: &Arguments, options: &CheckOptions) -> Result<Checked, Failure> {
     if arguments.fix.as_deref() == Some(DETERMINACY) {
         let message = "--fix=determinacy edits texts: disassemble the module first (`roundonce disasm`)";
         return Err(Failure::Input(format!("{}: {message}", path.display())));
@@ -254,7 +252,7 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     if arguments.fix.is_some() {
         tell_edits(path, made);
     }
-    let findings = check_binary(&bytes, arguments.target_env);
+    let findings = options.spirv_binary(&bytes);
     let module = Module::from_binary(&bytes);
     let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Rules(module.as_ref().map_or_else(|_| Vec::new(), unchecked))))

@@ -36,4 +36,4 @@ pub use migrate::{Migrated, Migration, NOT_MIGRATED, migrate_binary, migrate_tex
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};
 pub use outline::{enumerants_at, opcode_text, opcodes, outline};
-pub use rules::{RULES, check, check_binary, check_text, structural_errors, unchecked};
+pub use rules::{OF_DETERMINACY, RULES, check, check_binary, check_text, structural_errors, unchecked};

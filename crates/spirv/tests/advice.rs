@@ -66,6 +66,28 @@ fn open_modes_are_named_with_what_closes_them() {
     }
 }
 
+/// What is not fused is rounded too: the operation's operands are those of the witness.
+#[test]
+fn sums_and_products_leave_modes_open() {
+    for body in ["%r = OpFMul %f %a %a\n", "%r = OpFSub %f %a %a\n"] {
+        let text = module("", "", body);
+        let all = found(&text);
+        assert_eq!(
+            all.iter().map(|(finding, _)| finding.code).collect::<Vec<_>>(),
+            ["SPV0061", "SPV0072", "SPV0072", "SPV0072"]
+        );
+        let rounding = &all[1].0;
+        assert!(rounding.message.contains("the rounding of 32-bit sums and products"), "{}", rounding.message);
+        assert_eq!(rounding.open.as_ref().unwrap().inputs, ["Operand 1", "Operand 2"]);
+    }
+    let (fused, _) = one(&module("", "", &format!("%p = OpFMul %f %a %a\n{R}")), "SPV0064");
+    assert_eq!(fused.open.unwrap().inputs.len(), 3);
+    let types = "%v = OpTypeVector %f 2\n%main = OpFunction %void";
+    let text = module("", "", "%u = OpUndef %v\n%d = OpDot %f %u %u\n").replace("%main = OpFunction %void", types);
+    let (sum, at) = one(&text, "SPV0071");
+    assert_eq!((sum.severity, at.as_str()), (Severity::Note, "%d = OpDot %f %u %u"));
+}
+
 #[test]
 fn a_function_that_is_called_counts_for_its_entry_point() {
     let text = module("", "", "%q = OpFunctionCall %void %g\n")

@@ -68,7 +68,8 @@ def convert(
     >>> roundonce.convert(np.float32([1.1, 1000.0]), ml_dtypes.float8_e4m3fn).astype(np.float32)
     array([  1.125, 448.   ], dtype=float32)
 
-    A pair of formats that PTX has no ``cvt`` for is a ValueError, another type of array a TypeError.
+    A pair of formats that PTX has no ``cvt`` for is a ValueError, and so are two formats of 16 bits and more without
+    "rs", which NumPy's `astype` converts; another type of array is a TypeError.
     """
     array, to = as_array(values), np.dtype(dtype)
     from_format, to_format = _format(array.dtype, "the array"), _format(to, "`dtype`")

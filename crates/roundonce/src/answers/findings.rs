@@ -203,10 +203,23 @@ pub enum TextLanguage {
 /// How a text is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CheckOptions {
-    /// PTX: findings about what is left open too.
+    /// Findings about what is left open too: of PTX all of them, of SPIR-V those that nearly every module has.
     pub determinacy: bool,
     /// SPIR-V: the environment.
     pub environment: Environment,
+}
+
+impl CheckOptions {
+    /// What is wrong with a SPIR-V module.
+    pub fn spirv_binary(&self, binary: &[u8]) -> Vec<Finding> {
+        self.asked(spirv::check_binary(binary, self.environment))
+    }
+
+    /// The findings about a SPIR-V module that these options ask for.
+    fn asked(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        findings.retain(|finding| self.determinacy || !spirv::OF_DETERMINACY.contains(&finding.code));
+        findings
+    }
 }
 
 /// Whether a word is an opcode of SPIR-V.
@@ -281,7 +294,7 @@ impl TextLanguage {
                 let (findings, unchecked) = sass::check_counted(text);
                 ptx::Report { findings, unchecked }
             }
-            TextLanguage::Spirv => whole(spirv::check_text(text, options.environment)),
+            TextLanguage::Spirv => whole(options.asked(spirv::check_text(text, options.environment))),
         }
     }
 

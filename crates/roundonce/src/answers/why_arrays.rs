@@ -81,18 +81,35 @@ pub fn why_arrays(
         answer.literals = Some(types.sentence());
     }
     if let Some(inputs) = inputs_again {
-        let read = |expression, types, option| {
-            Some((read(expression, inputs.clone(), types, profile, &mut Vec::new()).ok()?.0, option))
-        };
-        let doubles = types.with_doubles(expression, &types.floats(expression));
-        let doubles = doubles.iter().filter_map(|it| read(&it.expression, it.types, it.option.clone()));
-        let typed = types.others().filter(|_| has_untyped);
-        let others = doubles.chain(typed.filter_map(|(types, option)| read(expression, types, option)));
-        with_other_types(&mut answer, (&question, &seen), others, |question, seen| {
+        let about = (&question, seen.as_slice(), has_untyped);
+        with_other_literals(&mut answer, about, (expression, inputs), types, profile, |question, seen| {
             answer_arrays(question, seen, options, profile, progress).ok()
         });
     }
     Ok(Noted { answer: AboutArrays { answer, question, seen }, notes })
+}
+
+/// Says of the arrays that an answer does not explain which other types of the literals in the expression explain them.
+/// `about` is the question as it was read, what was seen, and whether a literal has no type; `written` the expression and
+/// its values.
+pub fn with_other_literals(
+    answer: &mut ArrayAnswer,
+    about: (&Question, &[(String, Values)], bool),
+    written: (&str, Vec<(&str, ArrayValue<'_>)>),
+    types: LiteralTypes,
+    profile: &Profile,
+    answer_to: impl FnMut(&Question, &[(String, Values)]) -> Option<ArrayAnswer>,
+) {
+    let (question, seen, has_untyped) = about;
+    let (expression, inputs) = written;
+    let read = |expression, types, option| {
+        Some((read(expression, inputs.clone(), types, profile, &mut Vec::new()).ok()?.0, option))
+    };
+    let doubles = types.with_doubles(expression, &types.floats(expression));
+    let doubles = doubles.iter().filter_map(|it| read(&it.expression, it.types, it.option.clone()));
+    let typed = types.others().filter(|_| has_untyped);
+    let others = doubles.chain(typed.filter_map(|(types, option)| read(expression, types, option)));
+    with_other_types(answer, (question, seen), others, answer_to);
 }
 
 /// The question, and whether a literal of it has no type.

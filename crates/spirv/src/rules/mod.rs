@@ -93,6 +93,7 @@ pub(crate) mod code {
     pub(crate) const NULL_MEMBER: &str = "SPV0069";
     pub(crate) const MAD: &str = "SPV0070";
     pub(crate) const SUM_OPEN: &str = "SPV0071";
+    pub(crate) const SUMS_OPEN: &str = "SPV0072";
 }
 
 /// The errors of a module's structure: its sections, functions, blocks and ids.
@@ -110,6 +111,9 @@ pub(crate) mod source {
     pub(crate) const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
     pub(crate) const UNSPECIFIED_SUM: &str = "Vulkan, Precision and Operation of SPIR-V Instructions";
 }
+
+/// Codes of notes that nearly every module has: worth a word where someone asks what is left open.
+pub const OF_DETERMINACY: &[&str] = &[code::SUM_OPEN, code::SUMS_OPEN];
 
 /// Assembles a text and checks it. A text that cannot be read gives those findings alone.
 ///

@@ -131,7 +131,7 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
             let id = module.id(entry.function);
             let word = entry.instruction.word;
             // The first mode named is the one that the edit declares.
-            let mut open = |code, what: String, names: &[Capability], between: Alternatives| {
+            let mut open = |code: &'static str, what: String, names: &[Capability], between: Alternatives| {
                 let lines: Vec<String> =
                     names.iter().map(|name| format!("`OpExecutionMode {id} {name:?} {width}`")).collect();
                 let by_modes = || {
@@ -150,6 +150,7 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
                 let flags = || "FPFastMathMode without NotNaN, NotInf and NSZ settles it".to_owned();
                 let (help, edits) = if by_flags { (flags(), Vec::new()) } else { by_modes() };
                 let inputs = (1..=used.kind.arity()).map(|at| format!("Operand {at}")).collect();
+                let code = if used.kind == ArithOp::MulAdd { code } else { code::SUMS_OPEN };
                 let found = find(checker, Severity::Note, code, word, source::FLOAT_CONTROLS, what);
                 found.help = help;
                 found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits, product: None }));
@@ -163,8 +164,10 @@ pub(super) fn modes(checker: &mut Checker<'_>, fused: &HashSet<usize>) {
             if modes.rounding.is_none() {
                 let legal =
                     if modes.nearest_or_zero { "to nearest even or toward zero" } else { "either neighbour is legal" };
-                let what =
-                    format!("entry point \"{name}\": the rounding of {width}-bit {} is left open: {legal}", used.name());
+                let what = format!(
+                    "entry point \"{name}\": the rounding of {width}-bit {} is left open: {legal}",
+                    used.name()
+                );
                 let between = either([("to nearest even", nearest), ("toward zero", rounded(Rounding::TowardZero))]);
                 open(code::ROUNDING_OPEN, what, &[Capability::RoundingModeRTE, Capability::RoundingModeRTZ], between);
             }
