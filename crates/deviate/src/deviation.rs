@@ -124,6 +124,8 @@ pub enum Deviation {
     UnlimitedIntegers,
     /// A number beside a value of 16 bits is rounded to its type before the sum.
     NumberFirst,
+    /// Everything is computed in f32, and what is cast to 16 bits on the way is not.
+    CastsLeftOut,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
@@ -335,6 +337,7 @@ impl Deviation {
             Deviation::X86Integers => 59,
             Deviation::UnlimitedIntegers => 60,
             Deviation::NumberFirst => 61,
+            Deviation::CastsLeftOut => 62,
             Deviation::Contract(Products::Apart) => 53,
             Deviation::CastThroughF32 => 54,
             Deviation::QuotientByRoot => 55,

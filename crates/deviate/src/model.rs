@@ -216,6 +216,7 @@ impl EvalModel {
             | Deviation::X86Integers
             | Deviation::UnlimitedIntegers
             | Deviation::NumberFirst
+            | Deviation::CastsLeftOut
             | Deviation::Tf32(_)
             | Deviation::NarrowFactors(_)
             | Deviation::X87(_)

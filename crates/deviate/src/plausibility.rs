@@ -76,6 +76,7 @@ impl Deviation {
             | Deviation::X86Integers
             | Deviation::UnlimitedIntegers
             | Deviation::NumberFirst
+            | Deviation::CastsLeftOut
             | Deviation::ReciprocalRoot => Plausibility::Uniform,
             // Both are another build's.
             Deviation::Split(_)

@@ -121,6 +121,7 @@ impl Deviation {
             Deviation::X86Integers => "x86-integers",
             Deviation::UnlimitedIntegers => "unlimited-integers",
             Deviation::NumberFirst => "number-rounded-first",
+            Deviation::CastsLeftOut => "casts-left-out",
             Deviation::Approximate(_) => "approximate",
             Deviation::Tf32(_) => "tf32-factors",
             Deviation::NarrowFactors(_) => "narrow-factors",
@@ -220,6 +221,9 @@ impl Deviation {
             }
             Deviation::UnlimitedIntegers => "casts to an integer without a limit (Python's int)",
             Deviation::NumberFirst => "rounds the number to the type beside it before the sum (torch on a CPU)",
+            Deviation::CastsLeftOut => {
+                "computes everything in f32 and rounds to the result's type at the end, without the casts within"
+            }
             Deviation::NanOperand(rule @ NanRule::Payload(_)) => {
                 return format!("gives {}, and where none is a NaN x86's negative one", nan(*rule));
             }
@@ -295,6 +299,7 @@ impl Deviation {
             Deviation::X86Integers => "x86's integers of what is out of range",
             Deviation::UnlimitedIntegers => "integers without a limit",
             Deviation::NumberFirst => "rounding the number before the sum",
+            Deviation::CastsLeftOut => "leaving the casts within out",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

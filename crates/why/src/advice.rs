@@ -22,6 +22,8 @@ pub enum Topic {
     X87,
     /// The order of sums.
     Order,
+    /// Sums with their rounding errors added.
+    Compensated,
     /// Quotients and roots computed otherwise.
     Quotients,
     /// Functions that are approximated.
@@ -67,6 +69,7 @@ static ADVICE: &[Advice] = &[
     row(Topic::Fma, "nvcc", "fmaf and fma are fused on the device; __fmaf_rn says so", "CUDA Math API, fmaf"),
     row(Topic::Fma, "clang", "-mfma (x86), so that fma is the instruction", "Clang command line reference, -mfma"),
     row(Topic::Fma, "gcc", "-mfma (x86), so that fma is the instruction", "GCC manual, x86 options"),
+    row(Topic::Fma, "triton", "enable_fp_fusion=True at the launch, the default unless TRITON_DEFAULT_FP_FUSION=0", "Triton, backends/nvidia/compiler.py, CUDAOptions"),
     row(Topic::Fma, "glsl", "precise on the variable that takes fma's result", "GLSL specification 4.60, fma"),
     row(Topic::Fma, "spirv", "decorate Fma NoContraction; or OpFmaKHR", "SPIR-V extended instructions for GLSL, Fma; SPV_KHR_fma"),
     row(Topic::Subnormals, "nvcc", "-ftz=false (-use_fast_math sets it to true)", "NVCC manual, --ftz"),
@@ -79,6 +82,7 @@ static ADVICE: &[Advice] = &[
     row(Topic::WiderType, "clang", "-ffp-eval-method=source", "Clang user's manual, -ffp-eval-method"),
     row(Topic::WiderType, "gcc", "-fexcess-precision=standard; of f16 and bf16 -fexcess-precision=16", "GCC manual, optimize options"),
     row(Topic::WiderType, "xla", "XLA_FLAGS=--xla_allow_excess_precision=false", "XLA, debug_options_flags.cc, xla_allow_excess_precision"),
+    row(Topic::WiderType, "torch", "torch._inductor.config.emulate_precision_casts = True, of what torch.compile makes", "PyTorch, _inductor/config.py"),
     row(Topic::X87, "clang", "-msse2 -mfpmath=sse", "Clang command line reference, -mfpmath"),
     row(Topic::X87, "gcc", "-msse2 -mfpmath=sse, which 64-bit targets have; no long double", "GCC manual, x86 options, -mfpmath"),
     row(Topic::X87, "r", "Reduce(`+`, x) adds in double; sum and mean add in long double", "R reference, sum; R Installation and Administration, --disable-long-double"),
@@ -86,6 +90,8 @@ static ADVICE: &[Advice] = &[
     row(Topic::Order, "gcc", "-fno-associative-math", "GCC manual, optimize options"),
     row(Topic::Order, "julia", "no @simd and no @fastmath on the loop", "Julia manual, @simd, @fastmath"),
     row(Topic::Order, "numba", "fastmath=False in @jit, or a set without reassoc", "Numba documentation, fastmath"),
+    row(Topic::Order, "numpy", "numpy.add.accumulate(x)[-1] adds one after another; sum and mean add pairwise", "NumPy reference, sum, notes"),
+    row(Topic::Compensated, "python", "functools.reduce(operator.add, x); sum adds the rounding errors since 3.12", "Python documentation, sum"),
     row(Topic::Quotients, "nvcc", "-prec-div=true -prec-sqrt=true (-use_fast_math sets both to false); or __fdiv_rn, __fsqrt_rn", "NVCC manual, --prec-div, --prec-sqrt; CUDA Math API"),
     row(Topic::Quotients, "clang", "-fno-reciprocal-math; for CUDA -fcuda-prec-sqrt", "Clang user's manual, -freciprocal-math"),
     row(Topic::Quotients, "gcc", "-fno-reciprocal-math; on x86 -mno-recip", "GCC manual, optimize options, x86 options"),
@@ -153,9 +159,11 @@ pub fn advice<'d>(
         Deviation::WideEachOperation(_)
         | Deviation::WideWhole(_)
         | Deviation::WideSum(_)
-        | Deviation::WideResult(_) => Some(Topic::WiderType),
+        | Deviation::WideResult(_)
+        | Deviation::CastsLeftOut => Some(Topic::WiderType),
         Deviation::X87(_) => Some(Topic::X87),
-        Deviation::Order(_) | Deviation::Compensated => Some(Topic::Order),
+        Deviation::Order(_) => Some(Topic::Order),
+        Deviation::Compensated => Some(Topic::Compensated),
         Deviation::Tf32(_) => Some(Topic::Tf32),
         Deviation::NarrowFactors(_) => Some(Topic::NarrowFactors),
         Deviation::TensorCores(_) => Some(Topic::TensorCores),
@@ -197,6 +205,7 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Subnormals => "to keep subnormals",
                 Topic::WiderType | Topic::X87 => "to compute in the written type",
                 Topic::Order => "to add in the written order",
+                Topic::Compensated => "to add without the rounding errors",
                 Topic::Quotients => "to have quotients and roots rounded once",
                 Topic::Functions => "to have the same functions on both sides",
                 Topic::Tf32 | Topic::NarrowFactors => "to have products in f32",

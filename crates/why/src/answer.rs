@@ -5,7 +5,7 @@ use roundonce_deviate::Typed;
 use roundonce_isa::{counted, shortest_decimal};
 use serde::Serialize;
 
-use crate::accurate::MERELY_ACCURATE;
+use crate::accurate::{MERELY_ACCURATE, MERELY_NARROW, has_narrow_factors};
 use crate::advice::{Advice, advice};
 use crate::call::Call;
 use crate::chance::Neighbourhood;
@@ -100,6 +100,9 @@ pub struct ObservedAnswer {
     /// The evaluations say no more than that it is accurate: other formulas that are give it too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub merely_accurate: bool,
+    /// The evaluations round factors as products of matrices do, and may give it by accident.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merely_narrow: bool,
     /// Its type, where it is another than the result's: the result is rounded to it, to nearest even.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_as: Option<&'static str>,
@@ -120,6 +123,14 @@ pub struct ObservedAnswer {
     /// Where none does: that one does if literals have another type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_types: Option<OtherTypes>,
+}
+
+impl ObservedAnswer {
+    /// Why what gives it may be an accident, beside the chance.
+    pub(crate) fn doubts(&self) -> impl Iterator<Item = &'static str> {
+        let all = [(self.merely_accurate, MERELY_ACCURATE), (self.merely_narrow, MERELY_NARROW)];
+        all.into_iter().filter_map(|(holds, doubt)| holds.then_some(doubt))
+    }
 }
 
 /// Finds the evaluations behind the seen values.
@@ -153,6 +164,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             chance: found.nearby.chance(),
             nearby: found.nearby,
             merely_accurate: found.is_merely_accurate,
+            merely_narrow: found.is_merely_narrow,
             stored_as: seen.stored_as(format).filter(|stored| {
                 // What has that type itself is converted to none.
                 let is_it = |first: &&&Explanation| first.result.format.name() == Some(*stored);
@@ -167,14 +179,13 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         }
     });
     let mut untried = candidates.untried();
-    if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
-        untried.push(ORDERS_UNTRIED.to_owned());
-    }
-    if has_product_of_sum(expr) && found.iter().any(|found| found.explanations.is_empty()) {
-        untried.push(MULTIPLIED_OUT_UNTRIED.to_owned());
-    }
-    if has_long_product(expr) && found.iter().any(|found| found.explanations.is_empty()) {
-        untried.push(PRODUCTS_UNTRIED.to_owned());
+    if found.iter().any(|found| found.explanations.is_empty() || found.is_weak()) {
+        let left_out = [
+            (!options.reassociate && terms_of(expr) > 2, ORDERS_UNTRIED),
+            (has_product_of_sum(expr), MULTIPLIED_OUT_UNTRIED),
+            (has_long_product(expr), PRODUCTS_UNTRIED),
+        ];
+        untried.extend(left_out.into_iter().filter(|(is_left_out, _)| *is_left_out).map(|(_, what)| what.to_owned()));
     }
     let plain = candidates.as_written();
     let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();
@@ -188,7 +199,11 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     Answer {
         place,
         advice: advice(
-            causes.iter().flat_map(|cause| &cause.deviations),
+            // What libraries of matrices do is switched off nowhere else.
+            causes
+                .iter()
+                .filter(|cause| candidates.is_sum_of_products || !has_narrow_factors(cause))
+                .flat_map(|cause| &cause.deviations),
             Some(flushed_cast(&causes, profile).unwrap_or(format)),
             options.toolchain.as_slice(),
         ),
@@ -224,17 +239,19 @@ fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Ve
     };
     let mut found: Vec<Found<'_>> = seen.iter().map(explain).collect();
     // The results, and the digits that were seen of them where these name another number.
-    let result = |(value, found): (&ObservedValue, &Found<'_>)| {
-        found.explanations.first().map(|first| (first.result, value.digits_of(first)))
-    };
-    let first: Vec<Option<(Typed, Option<usize>)>> = seen.iter().zip(&found).map(result).collect();
-    for (at, value) in seen.iter().enumerate() {
-        let (Some((own, Some(digits))), Some(nearest)) = (first[at], value.nearest(candidates.format())) else {
-            continue;
+    type Seen = (Typed, Option<usize>);
+    let result = |value: &ObservedValue, it: &Explanation| (it.result, value.digits_of(it));
+    let first = |(value, found): (&ObservedValue, &Found<'_>)| Some(result(value, found.explanations.first()?));
+    let first: Vec<Option<Seen>> = seen.iter().zip(&found).map(first).collect();
+    for (value, found) in seen.iter().zip(&mut found) {
+        let Some(nearest) = value.nearest(candidates.format()) else { continue };
+        let is_another = |it: &&Explanation| {
+            let (own, digits) = result(value, it);
+            let is_it = |other: &Seen| other.0 == own && other.1.is_none_or(|more| Some(more) > digits);
+            digits.is_some() && first.iter().flatten().any(is_it)
         };
-        let is_it = |other: &(Typed, Option<usize>)| other.0 == own && other.1.is_none_or(|more| more > digits);
-        if first.iter().flatten().any(is_it) {
-            found[at] = candidates.explain(&nearest);
+        if found.explanations.iter().any(|it| is_another(it)) {
+            *found = candidates.explain(&nearest);
         }
     }
     found
@@ -301,17 +318,17 @@ fn is_rounding_error(step: &Step, magnitude: u64, profile: &Profile) -> bool {
 /// What gives a value, in a sentence.
 fn clause(seen: &ObservedValue, found: &Found<'_>) -> String {
     let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
-    let is = if found.is_weak() { "is consistent with" } else { "is explained by" };
+    let (is, by) = if found.is_weak() { ("consistent", "with") } else { ("explained", "by") };
     let others = match found.explanations.len() {
         1 => String::new(),
-        2 => ", or by another one".to_owned(),
-        count => format!(", or by one of {} others", count - 1),
+        2 => format!(", or {by} another one"),
+        count => format!(", or {by} one of {} others", count - 1),
     };
     let printed = seen.digits_of(first).map_or(String::new(), |digits| {
         let Typed { format, bits } = first.result;
         format!(" ({})", printed(&shortest_decimal(format, bits), digits))
     });
-    format!("{} {is} the evaluation that {}{printed}{others}.", seen.text, describe(&first.deviations))
+    format!("{} is {is} {by} the evaluation that {}{printed}{others}.", seen.text, describe(&first.deviations))
 }
 
 /// The names of the first two values that are explained.
@@ -431,8 +448,8 @@ impl Answer {
             if count > 0 {
                 lines.extend(wrap(Role::Faint, &seen.nearby.sentence(), 4, COLUMNS));
             }
-            if seen.merely_accurate {
-                lines.extend(wrap(Role::Plain, MERELY_ACCURATE, 4, COLUMNS));
+            for doubt in seen.doubts() {
+                lines.extend(wrap(Role::Plain, doubt, 4, COLUMNS));
             }
             if let Some(first) = seen.explanations.first()
                 && seen.explanations.iter().any(|it| is_same_fused(&first.deviations, &it.deviations))

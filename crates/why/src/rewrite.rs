@@ -1,6 +1,6 @@
 //! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step; `expm1` and `log1p`;
-//! products with a sum that has a 1, multiplied out; casts from f64 through f32; the integer that a half is rounded
-//! to, and that a number out of range is cast to.
+//! products with a sum that has a 1, multiplied out; casts from f64 through f32, and casts within that are left out; the
+//! integer that a half is rounded to, and that a number out of range is cast to.
 
 use std::collections::BTreeMap;
 
@@ -211,6 +211,35 @@ fn is_one(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value, written) if value.bits == value.format.one() && written.starts_with('1'))
 }
 
+/// An expression of 16 bits all of which is computed in f32, as compilers have it that join operations, though what is f32 in
+/// it is cast to 16 bits on the way; `None` where nothing is.
+fn without_casts(expr: &Expr) -> Option<Expr> {
+    let own = expr.float_type().filter(|own| own.width() == 16)?;
+    let whole = match expr {
+        Expr::Round(Some(_), inner) => inner,
+        other => other,
+    };
+    let wide = in_f32(whole.clone(), own);
+    (has_a_cast(whole, own) && wide.float_type() == Some(Format::F32)).then(|| Expr::Round(Some(own), Box::new(wide)))
+}
+
+/// Whether something of f32 within is cast to a type.
+fn has_a_cast(expr: &Expr, to: Format) -> bool {
+    let is_one = matches!(expr, Expr::Round(Some(it), inner) if *it == to && inner.float_type() == Some(Format::F32));
+    is_one || expr.parts().into_iter().any(|part| has_a_cast(part, to))
+}
+
+/// An expression whose values of a type are converted to f32 and whose casts between the two are left out. Whatever else is
+/// in it keeps its type.
+fn in_f32(expr: Expr, own: Format) -> Expr {
+    match expr {
+        Expr::Value(value, _) if value.format == own => Expr::Round(Some(Format::F32), Box::new(expr)),
+        Expr::Round(Some(to), inner) if to == own || to == Format::F32 => in_f32(*inner, own),
+        Expr::Round(None, inner) => in_f32(*inner, own),
+        _ => expr.map_parts(|part| in_f32(part, own)),
+    }
+}
+
 /// The expression with every quotient and root that a rule has computed by it, and whether there was one.
 fn rewritten(expr: Expr, rule: Rule) -> (Expr, bool) {
     let mut any = false;
@@ -246,5 +275,7 @@ pub(crate) fn rewritings(expr: &Expr) -> Vec<(Vec<Deviation>, Expr)> {
             }
         }
     }
-    all.split_off(1)
+    let mut others = all.split_off(1);
+    others.extend(without_casts(expr).map(|wide| (vec![Deviation::CastsLeftOut], wide)));
+    others
 }

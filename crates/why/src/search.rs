@@ -11,7 +11,7 @@ use roundonce_deviate::{Allowed, Deviation, FactorRounding, Plausibility, Typed,
 use roundonce_isa::grouped;
 
 use crate::accuracy::ALL_DOCUMENTS;
-use crate::accurate::is_merely_accurate;
+use crate::accurate::{has_narrow_factors, is_merely_accurate, is_sum_of_products};
 use crate::approximate::MAX_APPROXIMATIONS;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, has_wider_type, is_same_fused};
@@ -76,6 +76,8 @@ pub struct Found<'c> {
     pub is_by_digits: bool,
     /// The explanation says no more than that the value is accurate.
     pub is_merely_accurate: bool,
+    /// The explanation rounds factors as products of matrices do, and may be one by accident.
+    pub is_merely_narrow: bool,
 }
 
 impl Found<'_> {
@@ -85,6 +87,7 @@ impl Found<'_> {
         let is_approximated = |found: &&Explanation| class(found) == Plausibility::Approximated;
         self.is_by_digits
             || self.is_merely_accurate
+            || self.is_merely_narrow
             || self.nearby.is_weak()
             || self.explanations.first().is_some_and(is_approximated)
     }
@@ -134,6 +137,8 @@ pub struct CandidateSet {
     tiers: [OnceCell<Vec<Candidate>>; Tier::ALL.len()],
     /// Not every value that documents allow was tried.
     leaves_approximations_out: Cell<bool>,
+    /// The expression is what an element of a product of matrices is.
+    pub(crate) is_sum_of_products: bool,
 }
 
 impl CandidateSet {
@@ -144,6 +149,7 @@ impl CandidateSet {
             profile: *profile,
             tiers: Default::default(),
             leaves_approximations_out: Cell::new(false),
+            is_sum_of_products: is_sum_of_products(expr),
         }
     }
 
@@ -202,6 +208,24 @@ impl CandidateSet {
         found
     }
 
+    /// The same without narrow factors where no matrices are multiplied: the first of these are left to the end of the search.
+    fn explaining_widely<'c>(
+        &'c self,
+        tier: usize,
+        observed: &ObservedValue,
+        narrow: &mut Vec<&'c Explanation>,
+    ) -> Vec<&'c Explanation> {
+        let mut found = self.explaining(tier, observed);
+        if !self.is_sum_of_products {
+            let (others, rest) = found.into_iter().partition(|it| has_narrow_factors(it));
+            found = rest;
+            if narrow.is_empty() {
+                *narrow = others;
+            }
+        }
+        found
+    }
+
     /// What gives an observed value.
     pub fn explain(&self, observed: &ObservedValue) -> Found<'_> {
         let mut found = Found {
@@ -211,29 +235,42 @@ impl CandidateSet {
             nearby: Neighbourhood::of([]),
             is_by_digits: false,
             is_merely_accurate: false,
+            is_merely_narrow: false,
         };
+        let mut narrow: Vec<&Explanation> = Vec::new();
         let is_named = |it: &&Explanation| observed.digits_of(it).is_none();
         let is_by_digits = |found: &[&Explanation]| {
             found.iter().min_by_key(|it| (it.deviations.len(), &it.deviations)).is_some_and(|it| !is_named(it))
         };
+        // Of what has the value's digits alone, nothing is a cause beside what names it.
+        let is_wider_alone = |found: &[&Explanation]| {
+            let has_named = found.iter().any(is_named);
+            found.iter().filter(|it| is_named(it) || !has_named).all(is_wider)
+        };
         let mut tried = Tier::ALL.len() - 1;
         for (index, tier) in Tier::ALL.into_iter().enumerate() {
+            if tier == Tier::Usual(Plausibility::Approximated) && found.explanations.is_empty() {
+                found.explanations = core::mem::take(&mut narrow);
+                found.is_by_digits = is_by_digits(&found.explanations);
+                tried = if found.explanations.is_empty() { tried } else { index };
+            }
             let class_is_over = found.explanations.first().is_some_and(|first| class(first) < tier.class());
             if tier == Tier::Possible {
                 if found.explanations.is_empty() {
-                    found.also_possible = self.explaining(index, observed).into_iter().next();
+                    found.also_possible = self.explaining_widely(index, observed, &mut narrow).into_iter().next();
                 }
             } else if found.explanations.is_empty() {
-                found.explanations = self.explaining(index, observed);
+                found.explanations = self.explaining_widely(index, observed, &mut narrow);
                 if tier == Tier::Usual(Plausibility::Approximated) && observed.is_cut_from(self.as_written().result) {
                     found.explanations.retain(is_named);
                 }
                 found.is_by_digits = is_by_digits(&found.explanations);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
-            } else if tier == Tier::Usual(Plausibility::OtherOrder) && found.explanations.iter().all(is_wider) {
+            } else if tier == Tier::Usual(Plausibility::OtherOrder) && is_wider_alone(&found.explanations) {
                 // Where other orders are asked for, one is as good a cause as a wider type.
-                let mut orders = self.explaining(index, observed);
-                orders.retain(|order| !is_wider(order));
+                let has_named = found.explanations.iter().any(is_named);
+                let mut orders = self.explaining_widely(index, observed, &mut narrow);
+                orders.retain(|order| !is_wider(order) && (is_named(order) || !has_named));
                 if !orders.is_empty() {
                     (tried, found.is_by_digits) = (index + 1, is_by_digits(&orders));
                 }
@@ -244,14 +281,14 @@ impl CandidateSet {
                 found.explanations.extend(self.explaining(index, observed).into_iter().filter(is_compensated));
             } else if tier.class() < Plausibility::Approximated && !found.explanations.iter().any(is_named) {
                 // What the digits name comes before what is more plausible and has another value.
-                let mut named = self.explaining(index, observed);
+                let mut named = self.explaining_widely(index, observed, &mut narrow);
                 named.retain(is_named);
                 tried = if named.is_empty() { tried } else { index + 1 };
                 found.explanations.splice(0..0, named);
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
                 let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
                 let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
-                let others = self.explaining(index, observed);
+                let others = self.explaining_widely(index, observed, &mut narrow);
                 found.less_plausible = others.into_iter().find(|it| !known.contains(&digest(it)));
             }
         }
@@ -259,6 +296,10 @@ impl CandidateSet {
         let first = found.explanations.first();
         found.is_merely_accurate =
             first.is_some_and(|first| is_merely_accurate(first, self.as_written(), &self.profile));
+        found.is_merely_narrow = first.is_some_and(|first| {
+            let is_zero = first.result.format.is_zero(first.result.bits);
+            has_narrow_factors(first) && (!self.is_sum_of_products || is_zero)
+        });
         found.nearby = nearby(self, found.explanations.first().copied(), tried, observed, &self.profile);
         found
     }

@@ -3,7 +3,6 @@
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::accurate::MERELY_ACCURATE;
 use crate::answer::Answer;
 use crate::arrays::ArrayAnswer;
 
@@ -66,8 +65,8 @@ impl Answer {
                 Some(first) => {
                     let gives = simplest(seen.explanations.len(), "evaluation", &first.of_seen());
                     let chance = seen.nearby.is_weak().then(|| format!("; {}", seen.nearby.sentence()));
-                    let accurate = seen.merely_accurate.then(|| format!("; {MERELY_ACCURATE}"));
-                    let doubts: String = chance.into_iter().chain(accurate).collect();
+                    let others = seen.doubts().map(|doubt| format!("; {doubt}"));
+                    let doubts: String = chance.into_iter().chain(others).collect();
                     format!("`{}`: {gives} gives {}{doubts}", self.expression, seen.saw)
                 }
                 None => {

@@ -40,6 +40,57 @@ fn sums_of_a_tensor_and_a_number_on_both_devices() {
     assert_eq!(kinds(&named)[0], FIRST);
 }
 
+/// 0x3f60 is 1.84375 and 0x303b 0.132...: with 0.1 in f32 the product and the sum in f32, rounded once to f16, is 0x3511, and with the
+/// product rounded to f16 first 0x3510. By rational arithmetic.
+#[test]
+fn casts_of_a_language_may_be_left_out() {
+    const LEFT_OUT: &str = r#"[{"kind":"casts-left-out"}]"#;
+    let values = [("x", "0x3f60:f16"), ("z", "0x303b:f16")];
+    let torch = ask(Some(Language::Torch), "x*0.1+z", &values, "0x3511:f16");
+    assert_eq!(kinds(&torch)[0], LEFT_OUT, "{torch:#?}");
+    assert!(torch.advice.iter().any(|advice| advice.text.contains("emulate_precision_casts")));
+    let written = ask(None, "f16(f32(x)*0x3dcccccd) + z", &values, "0x3511:f16");
+    assert_eq!(kinds(&written)[0], LEFT_OUT, "{written:#?}");
+    assert_eq!(kinds(&ask(Some(Language::Torch), "x*0.1+z", &values, "0x3510:f16"))[0], "[]");
+}
+
+/// Where terms cancel, narrow factors give few values: that a wrong one is among them says little, and what switches them off
+/// in libraries of matrices is no advice.
+#[test]
+fn narrow_factors_of_what_is_no_matrix_product() {
+    let squares = ask(None, "a*a-b*b", &[("a", "1.1f"), ("b", "1.0999999f")], "0");
+    let seen = &squares.seen[0];
+    assert!(seen.merely_narrow && seen.outcome == Outcome::Consistent && squares.advice.is_empty(), "{squares:#?}");
+    assert!(
+        text(&squares).contains("in products of matrices")
+            && squares.verdicts()[0].sentence.contains("in products of matrices")
+    );
+    // 1.1 x 1.2 + 1.3 x 1.4 of f32 with factors cut to TF32 by rational arithmetic: a sum of products may be a matrix's element.
+    let values = [("a", "1.1f"), ("b", "1.2f"), ("c", "1.3f"), ("d", "1.4f")];
+    let product = ask(None, "a*b+c*d", &values, "0x4048cf0c");
+    assert!(!product.seen[0].merely_narrow && product.seen[0].outcome != Outcome::Consistent, "{product:#?}");
+    assert!(product.advice.iter().any(|advice| advice.toolchain == "torch"));
+}
+
+/// Of f64, 0.1 + (0.2 + 0.3) is 0.6, and (0.1 + 0.2) + 0.3 is 0.6000000000000001.
+#[test]
+fn an_order_comes_before_digits_that_were_cut_off() {
+    let names = [("a", "0.1"), ("b", "0.2"), ("c", "0.3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let values = BTreeMap::from(names);
+    let types = LiteralTypes { language: Some(Language::C), ..LiteralTypes::default() };
+    let asked = Untyped { expression: "a+b+c", result: None, values: &values, types };
+    let of = |saw: &[&str], reassociate| {
+        let saw: Vec<ObservedValue> = saw.iter().map(|saw| ObservedValue::parse(saw).unwrap()).collect();
+        asked.answer(&saw, Options { reassociate, ..Options::default() }, &Profile::NVIDIA).unwrap().0
+    };
+    let any = of(&["0.6"], true);
+    assert!(kinds(&any)[0].contains("(a + (b + c))"), "{any:#?}");
+    // What was seen beside it is not the same number printed with fewer digits.
+    let both = of(&["0.6", "0.6000000000000001"], false);
+    assert!(!kinds(&both).contains(&"[]".to_owned()), "{both:#?}");
+    assert!(both.untried.iter().any(|untried| untried.contains("--reassociate")), "{both:#?}");
+}
+
 /// A NaN's own bits are evidence; that it has other ones is none.
 #[test]
 fn a_nan_is_explained_by_its_bits_or_weakly() {
