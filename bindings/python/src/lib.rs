@@ -50,7 +50,9 @@ mod _native {
     #[pymodule_export]
     use crate::part::{check_parts, copy_part, footprints, parts, run_part};
     #[pymodule_export]
-    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, plot_shares, ulps, why, why_arrays};
+    use crate::report::{
+        allowed, bits, diff, diff_arrays, explain, forms, plot, plot_shares, ulps, unused_names, why, why_arrays,
+    };
     #[pymodule_export]
     use crate::vectors::{Sweep, generate, together, verify};
 }

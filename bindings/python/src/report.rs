@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
-use roundonce::answers::{ArrayValue, with_other_literals};
+use roundonce::answers::{ArrayValue, unused, with_other_literals};
 use roundonce::arith::Format;
 use roundonce::ptx::{conversions, integer};
 use roundonce::spirv::FloatModes;
@@ -13,7 +13,7 @@ use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
     Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Question, Role,
-    Untyped, Values, answer_arrays, toolchain,
+    Untyped, Values, answer_arrays, names_in, toolchain,
 };
 use roundonce::{Form, Profile, SideProblem, TABLES, sides};
 use roundonce_plot::{Comparison, ShareCell, Shares, shares_svg, svg};
@@ -122,6 +122,13 @@ impl How {
         };
         Ok((options, types, profile(py, self.profile.as_deref(), Profile::NVIDIA)?))
     }
+}
+
+/// What is said of each name that does not stand in an expression.
+#[pyfunction]
+pub(crate) fn unused_names(expression: &str, names: Vec<String>) -> Vec<String> {
+    let used = names_in(expression);
+    names.iter().filter(|name| !used.contains(name.as_str())).map(|name| unused(name)).collect()
 }
 
 /// Which evaluations give the seen values, where no name is an array.

@@ -196,3 +196,19 @@ def test_assert_allowed():
     exact[2, 1] += 1
     with pytest.raises(AssertionError, match=r"1 of 3 results are illegal\nthe first at \(2,\): 0x4fc04d00"):
         roundonce.testing.assert_allowed(exact, "OpFmaKHR.v2f16+rtz+preserve+special", pairs, pairs, pairs)
+
+
+def test_arrays_with_a_double_for_a_float():
+    x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
+    y = np.float32(np.float64(x) * 0.1)
+    other = roundonce.why("0.1f * x", x=x, saw=y).data["seen"][0]["other_types"]
+    assert other["option"] == "a double in the place of `0.1f`"
+    assert "other_types" not in roundonce.why("0.1f * x", x=x, saw=np.float32(0.1) * x).data["seen"][0]
+
+
+def test_names_that_are_not_used():
+    with pytest.warns(UserWarning, match="`q` does not stand in the expression"):
+        roundonce.why("a * b", a="1f", b="2f", q="3f", saw=2)
+    with pytest.warns(UserWarning, match="`q` does not stand in the expression") as told:
+        roundonce.why("a * b", a=np.float32([1]), b=np.float32([2]), q="3f", saw=np.float32([2]))
+    assert told[0].filename == __file__

@@ -71,7 +71,7 @@ def why(
     """Which evaluation of an expression, or of a function, gives each seen value, or array.
 
     Of an expression, `values` are the names' values. A value is a NumPy array or scalar of float16, bfloat16, float32 or
-    float64, a Python number (float64), or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``).
+    float64, a Python number, or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``).
     `saw` is one value or a list of them, each an array of the result's shape if a name is an array; of single values plain
     decimals, as text or Python numbers, are matched to the digits given. A dictionary gives arrays names for the report,
     which calls them ``saw[0]`` and so on otherwise. ``sum(a*b, 1)`` sums over an axis.
@@ -85,9 +85,10 @@ def why(
     that may be causes, with commas between: directed, sat, fmz, sm1x. `toolchain` is whose options are advised (nvcc,
     clang, gcc, glsl and others; all of them without it).
 
-    Literals and Python numbers are float64 unless `type` (f16, bf16, f32, f64) says otherwise, or `as_`, the language
-    whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; those of a function have the types
-    that its library gives them. `profile` is as for `eval`.
+    Literals and Python numbers have the type that NumPy gives them, which is that of the values beside them and float64 alone,
+    unless `type` (f16, bf16, f32, f64) says otherwise, or `as_`, the language whose rules give them their types: c, cuda,
+    numpy, torch, jax, julia, glsl, wgsl; those of a function have the types that its library gives them. `profile` is as
+    for `eval`.
 
     Raises `Error` with the place in the expression, or about a value; TypeError names the type of an array;
     `Untraceable` names what a function does that has no form in an expression, and its line.

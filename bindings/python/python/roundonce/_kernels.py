@@ -72,7 +72,11 @@ class Run(Mapping[str, np.ndarray]):
         """How far rounding has moved the results, by buffer and by instruction (`shadow="f64"`)."""
 
     def __getitem__(self, name: Union[str, int]) -> np.ndarray:
-        return self._arrays[str(name)]
+        try:
+            return self._arrays[str(name)]
+        except KeyError:
+            known = ", ".join(self._arrays)
+            raise KeyError(f"`{name}` is no array that the run was given: they are {known}, as `args` names them") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, SupportsIndex, Tuple
 
 import numpy as np
@@ -184,9 +185,12 @@ def why_of_text(
         if wanted and not report.data["elements"]:
             # Raises what it says of arrays that have no elements.
             _native.diff_arrays(_NO_ELEMENTS, _NO_ELEMENTS)
-        return report
-    texts = {name: _text(name, value) for name, value in values.items()}
-    return Report(_native.why(expression, texts, [_seen(value) for value in seen], how))
+    else:
+        texts = {name: _text(name, value) for name, value in values.items()}
+        report = Report(_native.why(expression, texts, [_seen(value) for value in seen], how))
+    for note in _native.unused_names(expression, list(values)):
+        warnings.warn(note, stacklevel=3)
+    return report
 
 
 def bits(value: Any) -> Report:

@@ -30,7 +30,7 @@ pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, lo
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};
 pub use translation::{TranslatedKernel, TranslatedModule, VerifiedKernel};
-pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, why};
+pub use why::{Asked, ListedCase, Seen, case, cases, literal_type, unused, why};
 pub use why_arrays::{AboutArrays, ArrayValue, AskedArrays, why_arrays, with_other_literals};
 
 use crate::Finding;

@@ -77,7 +77,7 @@ fn notes(expression: &str, values: &BTreeMap<String, String>, literals: &BTreeMa
 }
 
 /// What is said of a name that something was given for.
-pub(super) fn unused(name: &str) -> String {
+pub fn unused(name: &str) -> String {
     format!("`{name}` does not stand in the expression")
 }
 
