@@ -150,9 +150,11 @@ fn with_other_types(
     mut answer_to: impl FnMut(&Question, &[(String, Values)]) -> Option<ArrayAnswer>,
 ) {
     let mut known: Vec<Question> = Vec::new();
-    // Several evaluations for parts of an array may be one with other types.
+    // Several evaluations for parts of an array may be one with other types, and what may be an accident another cause.
+    let is_doubtful = |answered: &ObservedArray| answered.outcome == Outcome::Consistent;
     let is_left = |answered: &ObservedArray| {
-        (answered.unexplained > 0 || answered.groups.len() > 1) && answered.other_types.is_none()
+        let is_open = answered.unexplained > 0 || answered.groups.len() > 1 || is_doubtful(answered);
+        is_open && answered.other_types.is_none()
     };
     while answer.seen.iter().any(is_left) {
         let Some((question, option)) = others.next() else { return };
@@ -161,8 +163,11 @@ fn with_other_types(
         }
         for (answered, seen) in answer.seen.iter_mut().zip(seen).filter(|(answered, _)| is_left(answered)) {
             let found = answer_to(&question, std::slice::from_ref(seen));
-            let is_whole =
-                |seen: &ObservedArray| seen.unexplained == 0 && (answered.unexplained > 0 || seen.groups.len() == 1);
+            let is_better = |seen: &ObservedArray| match answered.unexplained {
+                0 => seen.groups.len() == 1 && !(is_doubtful(answered) && is_doubtful(seen)),
+                _ => true,
+            };
+            let is_whole = |seen: &ObservedArray| seen.unexplained == 0 && is_better(seen);
             let explained = found.into_iter().flat_map(|found| found.seen).find(is_whole);
             answered.other_types = explained.and_then(|seen| {
                 let sentence = seen.groups.first()?.sentence.clone();
