@@ -250,7 +250,7 @@ fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Ve
             let is_it = |other: &Seen| other.0 == own && other.1.is_none_or(|more| Some(more) > digits);
             digits.is_some() && first.iter().flatten().any(is_it)
         };
-        if found.explanations.iter().any(|it| is_another(it)) {
+        if found.explanations.iter().any(is_another) {
             *found = candidates.explain(&nearest);
         }
     }
