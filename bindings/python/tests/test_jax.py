@@ -150,6 +150,13 @@ def test_statements(function, want):
     assert text(function, M).endswith(want)
 
 
+def test_softmax():
+    x = np.random.default_rng(1).standard_normal((4, 20)).astype(np.float32)
+    report = roundonce.why(lambda x: jax.nn.softmax(x), jnp.asarray(x))
+    assert report.trace.text() == "t4 = sum(exp(x - x_2), 1, keepdims=True); t1 = x - x_2; t2 = exp(t1); t2 / t4"
+    assert "x_2 is x.reduce_max(axes=(1,))" in str(report)
+
+
 def test_statements_compute_what_jax_does():
     def function(a, b, c):
         scaled = a * 0.3 - b / (c + 9)
@@ -213,7 +220,7 @@ def test_names_and_inputs():
         (lambda x: jax.lax.fori_loop(0, 3, lambda _, y: y * 2, x), "lax.scan", "no loops"),
         (lambda x: (2 * x)[1:], "lax.slice", "element by element"),
         (lambda x: jnp.concatenate([x, x]), "lax.concatenate", "joins|element by element"),
-        (lambda x: jnp.max(x), "lax.reduce_max", "as an argument"),
+        (lambda x: jnp.max(2 * x), "lax.reduce_max", "as an argument"),
         (lambda x: jax.lax.dot_general(x[None], x[None], (((0,), (0,)), ((), ()))), "lax.dot_general", "expected a @ b"),
         (lambda x: jnp.broadcast_to(2 * x, (2, 300)).sum(1), "lax.reduce_sum", r"of t1, whose shape \(300,\) was made \(2, 300\)"),
         (lambda x: x.astype(int) + 1, "lax.convert_element_type", "expected floats"),

@@ -149,6 +149,8 @@ def test_why_a_kernel_left_other_arrays():
         roundonce.why_kernel(TWO, args=args, entry="first", saw={"a": np.zeros(1, np.float32)})
     with pytest.raises(TypeError, match="saw `out`: an array of complex128"):
         roundonce.why_kernel(TWO, args=args, entry="first", saw={"out": np.zeros(1, complex)})
+    with pytest.raises(TypeError, match="saw `out` is float64, and the array that the kernel was given float32"):
+        roundonce.why_kernel(TWO, args=args, entry="first", saw={"out": np.zeros(1)})
     with pytest.raises(ValueError, match="a listing of SASS is not searched here"):
         roundonce.why_kernel(AXPY, saw={})
     for nothing in ({}, [], [{}], [fused, {}], {"out": np.zeros(0, np.float32)}):

@@ -280,7 +280,8 @@ def why_kernel(
     asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, asked_how)
     if asked["language"] == "sass":
         raise ValueError(f"{asked['name']}: a listing of SASS is not searched here: the command's `why` does it")
-    seen = [[_seen(str(name), array) for name, array in run.items()] for run in _runs(saw)]
+    given = args if isinstance(args, Mapping) else {}
+    seen = [[_seen(str(name), array, given.get(name)) for name, array in run.items()] for run in _runs(saw)]
     if not seen or not all(any(data for *_, data in run) for run in seen):
         raise ValueError("`saw` has no elements: there is nothing to compare")
     return Report(_native.why_kernel(asked, seen, text("allow", allow) or "", text("toolchain", toolchain)))
@@ -295,10 +296,12 @@ def _runs(saw: Any) -> List[Mapping[Any, Any]]:
     return runs
 
 
-def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:
+def _seen(name: str, value: Any, given: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:
     array = as_array(value, name)
     if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype.hasobject:
         raise TypeError(f"saw `{name}`: an array of {array.dtype.name}: expected floats or integers")
+    if isinstance(given, np.ndarray) and given.dtype.itemsize != array.dtype.itemsize:
+        raise TypeError(f"saw `{name}` is {array.dtype.name}, and the array that the kernel was given {given.dtype.name}")
     return name, format_of(array.dtype), array.dtype.itemsize, array.shape, little(array).tobytes()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ._arrays import format_of, refused
-from ._trace import BOOL, Node, Recorder, Trace, Untraceable, call, caller, literal, names_of
+from ._trace import BOOL, NO_EXTREME, Node, Recorder, Trace, Untraceable, call, caller, literal, names_of
 from ._trace import reduced, refuse_decision, refuse_unknown, results_of
 
 _OPERATORS = {
@@ -52,7 +52,7 @@ UFUNCS: Dict[str, str] = {
 }
 """NumPy's functions and their form in the language. `positive` and `reciprocal` are beside them."""
 
-_KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "round", "sum", "mean", "dot"])
+_KNOWN = sorted([*UFUNCS, "positive", "reciprocal", "clip", "round", "sum", "mean", "var", "std", "dot"]) + ["max and min of inputs"]
 
 _SEARCHED = 1000
 """How far NumPy looks for an element that two arrays share, before it takes them to share one."""
@@ -230,8 +230,41 @@ class StandIn(NDArrayOperatorsMixin):
     def mean(self, axis: Optional[int] = None, dtype: Any = None, keepdims: bool = False, **how: Any) -> "StandIn":
         return self._reduced("mean", axis, dtype, keepdims, how)
 
+    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False, **how: Any) -> "StandIn":
+        return self._extreme("max", axis, keepdims, {"out": out, **how})
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False, **how: Any) -> "StandIn":
+        return self._extreme("min", axis, keepdims, {"out": out, **how})
+
+    def _extreme(self, word: str, axis: Any, keeps_axis: Any, how: Dict[str, Any]) -> "StandIn":
+        """The largest or the smallest elements of an input, which are elements of it."""
+        how, keeps_axis = _given(how), keeps_axis is not np._NoValue and bool(keeps_axis)
+        if how:
+            raise Untraceable(f"np.{word}", f"with {how}: expected axes, and nothing else", caller())
+        text = ", ".join([f"axis={axis}"] * (axis is not None) + ["keepdims=True"] * keeps_axis)
+        value = getattr(np, word)(self.node.value, axis, keepdims=keeps_axis)
+        if not self.node.is_input:
+            raise Untraceable(f"np.{word}", NO_EXTREME, caller())
+        return self._part(value, f"{word}({text})", is_view=False)
+
+    def var(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: bool = False, **how: Any
+    ) -> "StandIn":
+        """By NumPy's own steps: the mean of the squares of what is left without the mean."""
+        keepdims = keepdims is not np._NoValue and bool(keepdims)
+        apart = self - self._reduced("mean", axis, dtype, True, {"out": out, **how})
+        count = self.size if axis is None else self.shape[axis]
+        found = (apart * apart)._reduced("sum", axis, None, keepdims, {}) / (count - ddof)
+        own = np.var(self.node.value, axis, ddof=ddof, keepdims=keepdims)
+        if own.tobytes() != found.node.value.tobytes():
+            raise Untraceable("np.var", f"of {self.dtype}: NumPy does not compute it by means and squares", caller())
+        return found
+
+    def std(self, *args: Any, **how: Any) -> "StandIn":
+        return np.sqrt(self.var(*args, **how))  # type: ignore[return-value]
+
     def _reduced(self, word: str, axis: Any, dtype: Any, keeps_axis: bool, how: Dict[str, Any]) -> "StandIn":
-        how = {name: value for name, value in how.items() if value is not None and value is not np._NoValue}
+        how = _given(how)
         if how or not isinstance(axis, (int, type(None))) or dtype is not None and np.dtype(dtype) != self.dtype:
             found = {"axis": axis, "dtype": dtype, **how}
             raise Untraceable(f"np.{word}", f"with {found}: expected one axis, and nothing else", caller())
@@ -297,8 +330,8 @@ class StandIn(NDArrayOperatorsMixin):
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise Untraceable(f"x{_index_text(index)} = …", "elements are set one apart from another", caller())
 
-    def _part(self, value: Any, what: str, indices: Sequence[np.ndarray] = ()) -> "StandIn":
-        """Some elements of an input, or the same in another order: an input of its own."""
+    def _part(self, value: Any, what: str, indices: Sequence[np.ndarray] = (), is_view: bool = True) -> "StandIn":
+        """Some elements of an input, or the same in another order: an input of its own, maybe in the same memory."""
         if isinstance(value, StandIn):
             return value
         node = self.node
@@ -306,7 +339,7 @@ class StandIn(NDArrayOperatorsMixin):
         if not node.is_input:
             reason = "an expression computes element by element: take the part before computing, or trace from here on"
             raise Untraceable(f"{node.name}{dot}{what}", reason, caller())
-        self.has_views = True
+        self.has_views |= is_view
         part = self.tracer.recorder.part(node, f"{dot}{what}", value.shape, value.copy(), indices)
         stand_in = StandIn(self.tracer, part)
         stand_in.has_views = True
@@ -344,6 +377,11 @@ def _assign(target: Any, result: StandIn) -> StandIn:
     return target
 
 
+def _given(how: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options that say something."""
+    return {name: value for name, value in how.items() if value is not None and value is not np._NoValue}
+
+
 def _index_text(index: Any) -> str:
     def one(index: Any) -> str:
         if isinstance(index, slice):
@@ -363,6 +401,12 @@ def _method(name: str) -> Callable:
 _FUNCTIONS: Dict[Callable, Callable] = {
     np.sum: _method("sum"),
     np.mean: _method("mean"),
+    np.max: _method("max"),
+    np.amax: _method("max"),
+    np.min: _method("min"),
+    np.amin: _method("min"),
+    np.var: _method("var"),
+    np.std: _method("std"),
     np.dot: lambda array, other: array.dot(other) if isinstance(array, StandIn) else array @ other,
     np.clip: _method("clip"),
     np.round: _method("round"),

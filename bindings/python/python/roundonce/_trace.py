@@ -52,6 +52,10 @@ _refusals: ContextVar[Optional[List["Untraceable"]]] = ContextVar("_refusals", d
 take a TypeError for an operand that they do not know."""
 
 
+NO_EXTREME = "the greatest or least of computed values has no form in an expression: compute it before, and give it as an argument"
+"""Why a maximum is refused that is none of an input."""
+
+
 class Untraceable(TypeError):
     """What a function does that the expression language cannot say: `operation`, and its `file` and `line`."""
 

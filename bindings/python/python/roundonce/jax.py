@@ -18,8 +18,8 @@ except ImportError as error:
 
 from ._arrays import format_of
 from ._compare import Comparison, difference
-from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, call, is_reduction, literal, name_of
-from ._trace import names_of, reduced, refuse_decision, refuse_unknown
+from ._trace import BOOL, NO_EXTREME, Node, Place, Recorder, Trace, Untraceable, call, is_reduction, literal
+from ._trace import name_of, names_of, reduced, refuse_decision, refuse_unknown
 
 __all__ = ["Comparison", "compare"]
 
@@ -42,7 +42,7 @@ _CALLS = {
 
 _MOVES = {
     *("broadcast_in_dim", "reshape", "squeeze", "transpose", "slice", "rev", "dynamic_slice", "gather", "concatenate"),
-    *("copy", "copy_p", "stop_gradient", "expand_dims"),
+    *("copy", "copy_p", "stop_gradient", "expand_dims", "reduce_max", "reduce_min"),
 }
 """Primitives that compute nothing."""
 
@@ -57,10 +57,7 @@ _BRANCHES = {"cond", "while"}
 _REFUSED = {
     "scan": "it repeats its steps, and an expression has no loops: trace one step as a function of its own",
     "select_n": "it takes one value or another for each element, and an expression takes none: trace the side that was taken",
-    **{
-        name: "the greatest or least of an axis has no form in an expression: compute it before, and give it as an argument"
-        for name in ("reduce_max", "reduce_min", "argmax", "argmin")
-    },
+    **dict.fromkeys(("argmax", "argmin"), NO_EXTREME),
 }
 """What is refused with a reason of its own."""
 
@@ -366,6 +363,9 @@ class _Tracer:
         if name in _MOVES:
             self.nodes[output] = self.moved(step)
             return
+        if name == "max" and (kept := self.above_nothing(step)) is not None:
+            self.nodes[output] = kept
+            return
         if name == "convert_element_type":
             node = self.nodes[step.inputs[0]]
             format = format_of(output.dtype)
@@ -391,6 +391,14 @@ class _Tracer:
         if is_reduction(template):
             operands = [self.whole(item, step) for item in step.inputs]
         self.nodes[output] = self.record(template, operands, output, spelled, step.place)
+
+    def above_nothing(self, step: Step) -> Optional[Node]:
+        """What is compared with -inf alone, as jax.nn.softmax does it."""
+        for number, other in (step.inputs, step.inputs[::-1]):
+            known = self.known(number)
+            if known is not None and np.all(np.isneginf(known)):
+                return self.nodes.get(other)
+        return None
 
     def record(self, template: str, operands: Sequence[Any], output: Key, spelled: str, place: Optional[Place]) -> Node:
         format = BOOL if output.dtype == bool else format_of(output.dtype)
@@ -466,6 +474,8 @@ class _Tracer:
             value = np.asarray(step.run(given)[0])
             indices = [known for known in map(self.known, step.inputs[1:]) if known is not None]
             return self.recorder.part(source, f".{step.name}({text})", value.shape, value, indices)
+        if step.name in ("reduce_max", "reduce_min"):
+            raise Untraceable(spelled, NO_EXTREME, step.place)
         kept = self.recorder.keep_axis(source, output.shape)
         if kept is None:
             reason = "an expression computes element by element: take the part before computing, or trace from here on"
