@@ -12,7 +12,7 @@ use crate::lookup;
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
 use crate::schedule::{Control, PAIR, Slot};
-use crate::schedule_text::{Scheduling, read_envytools};
+use crate::schedule_text::{Scheduling, in_seed_style, read_envytools};
 use crate::{Style, fields};
 
 /// What a line of code is.
@@ -371,8 +371,8 @@ impl Reader<'_> {
             Some(control) => {
                 let both = own.over(control);
                 if both != control {
-                    let message =
-                        format!("the control word says {control:?}, with what the statement says it is {both:?}");
+                    let [control, both] = [control, both].map(in_seed_style);
+                    let message = format!("the control word is `{control}`, and with what stands here `{both}`");
                     self.fault(rules::SCHEDULE.at(span, message));
                 }
                 Some(both)

@@ -125,6 +125,13 @@ pub(crate) fn push_suffix(slot: Slot, shown_reuse: u32, style: ScheduleStyle, ou
     }
 }
 
+/// A slot as a finding shows it: `&req={1} ?W3G`.
+pub(crate) fn in_seed_style(slot: Slot) -> String {
+    let mut text = String::new();
+    push_suffix(slot, 0, ScheduleStyle::Seed, &mut text);
+    text.trim_start().to_owned()
+}
+
 /// One of three parentheses of an envytools `sched` line.
 pub(crate) fn push_envytools(slot: Slot, out: &mut String) {
     let field = |name: &str, number: u32, out: &mut String| {

@@ -196,5 +196,11 @@ fn what_is_said_twice_is_refused() {
     for text in ["FFMA R0, R1, R2, R3 ?W5G ?W6G", "[B---3--:R-:W-:-:S04] FFMA R0, R1, R2, R3 &req={1}"] {
         assert_eq!(modern::asm_line(text, Target::new(90).unwrap()).unwrap_err().code, "SASS0013", "{text}");
     }
+    let contradiction =
+        &asm_file("sched (st 0x3) (st 0x1) (st 0x1)\nFFMA R0, R1.reuse, R2, R3 &req={1};").unwrap_err()[0];
+    assert_eq!(
+        contradiction.message,
+        "the control word is `?W3G`, and with what stands here `&req={1} &reuse={0} ?W3G`"
+    );
     assert_eq!(asm_line("FFMA R0.reuse, R1, R2, R3;").unwrap_err().code, "SASS0001");
 }

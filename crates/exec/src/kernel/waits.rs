@@ -35,6 +35,8 @@ pub(crate) struct Waits {
     edges: BTreeMap<(usize, usize), Wait>,
     /// Each loop's blocks.
     bodies: Vec<BTreeSet<usize>>,
+    /// A loop tries to swap what is in global memory.
+    has_retries: bool,
 }
 
 impl Waits {
@@ -54,6 +56,7 @@ impl Waits {
         for (tail, head) in back_edges {
             let Some(body) = body(kernel, &predecessors, tail, head) else { continue };
             let all = Loop { kernel, liveness, head, body };
+            waits.has_retries |= all.instructions().any(|instruction| swaps_globally(&instruction.op));
             if let Some(wait) = all.wait(waits.bodies.len()) {
                 waits.edges.insert((head, tail), wait);
                 waits.bodies.push(all.body);
@@ -83,6 +86,11 @@ impl Waits {
     /// The wait of a loop's head.
     pub(crate) fn of_head(&self, head: usize) -> Option<Wait> {
         self.edges.range((head, 0)..=(head, usize::MAX)).next().map(|(_, wait)| *wait)
+    }
+    /// Whether threads may try again until they have swapped what is in global memory. It does not count as a wait: each try
+    /// has the value that the one before it found.
+    pub(crate) fn has_retries(&self) -> bool {
+        self.has_retries
     }
     /// Where thread blocks wait for others: a block that leads back to the head of the loop.
     pub(crate) fn between_blocks(&self) -> Option<usize> {
@@ -221,6 +229,15 @@ fn leaves_nothing(op: &Op) -> bool {
         Op::Atomic { .. } => false,
         _ => true,
     }
+}
+
+/// Whether it compares and swaps what other thread blocks may swap.
+fn swaps_globally(op: &Op) -> bool {
+    let space = match op {
+        Op::Atomic { kind: AtomicKind::CompareAndSwap, space, .. } => *space,
+        _ => return false,
+    };
+    matches!(space, Space::Global | Space::Generic)
 }
 
 /// Whether it may give another value in the next iteration though no memory has changed.

@@ -14,6 +14,10 @@ use std::sync::{Mutex, mpsc};
 /// Blocks of a batch at most where blocks wait for others: all that wait look again each time that one goes on.
 const WAITING: u64 = 64;
 
+/// Threads of a batch at most, but for those of one block, where they try to swap what is in memory: of those that want one
+/// place, one succeeds at each try of all.
+const RETRYING: usize = 256;
+
 /// The blocks that run, in batches of neighbours.
 struct Batches {
     start: u64,
@@ -26,7 +30,8 @@ impl Batches {
         let Range { start, end } = config.block_range();
         // Full batches, but enough of them for every worker.
         let most = if code.waits.between_blocks().is_some() { WAITING } else { u64::MAX };
-        let fitting = most.min((LANES / config.threads()) as u64);
+        let lanes = if code.waits.has_retries() { RETRYING } else { LANES };
+        let fitting = most.min((lanes / config.threads()) as u64);
         Batches { start, end, per_batch: fitting.min((end - start).div_ceil(workers as u64)).max(1) }
     }
     fn get(&self, batch: u64) -> Option<(u64, usize)> {
