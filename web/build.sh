@@ -25,8 +25,8 @@ if [ ! -d "$sysroot/lib/rustlib/$target/lib" ]; then
     [ -e "$sysroot/lib/rustlib/src/rust/library/std" ] || missing "$rustc ($("$rustc" --version)) has neither the target $target nor" \
         "the standard library's sources: apt-get install rust-web-src"
     command -v wasm-ld >/dev/null || missing "wasm-ld is missing: apt-get install lld"
-    # Building the standard library is not stable yet.
-    standard=(-Zbuild-std=std,panic_abort)
+    # Building the standard library is not stable yet. Small code of its own saves 4 % of the engine.
+    standard=(-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size)
     # Where panics are from takes 2 % of the engine.
     flags=' -Zlocation-detail=none'
     export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
