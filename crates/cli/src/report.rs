@@ -69,11 +69,9 @@ fn picture(
     let title = level.primary_title(finding.message.as_str()).id(finding.code);
     let mut group = match finding.location {
         Location::Span { start, end } => {
-            let end = end.min(file.text.len()).max(start.min(file.text.len()));
             // The renderer takes whole characters.
-            let is_whole = |at: &usize| file.text.is_char_boundary(*at);
-            let start = (0..=start.min(end)).rev().find(is_whole).unwrap_or(0);
-            let end = (end..file.text.len()).find(is_whole).unwrap_or(file.text.len());
+            let start = lines.floor(start);
+            let end = lines.floor(end).max(start);
             // The renderer looks at all that it is given.
             let (first, last) = (lines.line(start).start, lines.line(end).end);
             let (line, column) = lines.line_column(start);

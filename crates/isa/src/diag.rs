@@ -166,7 +166,7 @@ impl<'t> LineIndex<'t> {
     }
 
     /// The first byte of the character that a byte is in, or the text's end.
-    fn floor(&self, byte: usize) -> usize {
+    pub fn floor(&self, byte: usize) -> usize {
         let byte = byte.min(self.text.len());
         (0..=byte).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
     }

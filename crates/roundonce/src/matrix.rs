@@ -265,14 +265,16 @@ impl Matrix {
         let mut scales = [None, None];
         let mut plain = Vec::new();
         for text in texts.iter().map(AsRef::as_ref) {
-            let named =
-                ["sa", "sb"].iter().position(|name| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
-            match named {
-                None => plain.push(text),
-                Some(at) if scales[at].is_some() => {
-                    return Err(fault("FORM0005", format!("`{text}` is one too many: these scales are given already")));
+            let (scale, digits) = match text.split_once('=') {
+                Some(("sa", digits)) => (&mut scales[0], digits),
+                Some(("sb", digits)) => (&mut scales[1], digits),
+                _ => {
+                    plain.push(text);
+                    continue;
                 }
-                Some(at) => scales[at] = Some(without_prefix(&text["sa=".len()..])),
+            };
+            if scale.replace(without_prefix(digits)).is_some() {
+                return Err(fault("FORM0005", format!("`{text}` is one too many: these scales are given already")));
             }
         }
         let &[a, b, c] = &plain[..] else {

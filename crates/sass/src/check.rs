@@ -104,11 +104,9 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
         }
         return;
     }
-    // A disassembler writes exactly these bits with twenty digits.
-    let mut printed = String::new();
-    push_immediate(bits, Style::Nvdisasm, &mut printed);
     if read_immediate(written) == Ok(bits) {
-        findings.extend(rules::rounded(Format::F32, written, bits.into(), printed.trim_end(), span));
+        let printed = |out: &mut String| push_immediate(bits, Style::Nvdisasm, out);
+        findings.extend(rules::rounded(Format::F32, written, bits.into(), printed, span));
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Line {
     /// Where it is: the bytes of the text, or the word of the binary.
     pub location: Location,
     /// Its scheduling, where more than `.reuse` is written, in whatever style; what is not written is
-    /// [`Slot::CAUTIOUS`]'s.
+    /// [`Slot::CAUTIOUS`]'s, or a pair's.
     pub slot: Option<Slot>,
     /// `{`: the next instruction issues in the same cycle.
     pub pairs: bool,
@@ -377,8 +377,7 @@ impl Reader<'_> {
                 }
                 Some(both)
             }
-            None if self.opened && own.is_given() => own.with(fields::SCHEDULE, PAIR).unwrap_or(own).slot(),
-            None => own.slot(),
+            None => own.is_given().then(|| own.over(slowest(self.opened))),
         };
         let opened = core::mem::take(&mut self.opened);
         self.inside = if opened { 2 } else { self.inside.saturating_sub(1) };
@@ -493,13 +492,17 @@ pub(crate) fn word_differs(statement: &Statement, word: u64, generation: Generat
     }
 }
 
+/// The slot of which nothing is written: the longest stall, or that of a pair.
+const fn slowest(pairs: bool) -> Slot {
+    if pairs { Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR) } else { Slot::CAUTIOUS }
+}
+
 impl Line {
     /// The slot of a line without scheduling: the longest stall or that of a pair, and its `.reuse`.
     pub(crate) fn unscheduled(&self) -> Slot {
-        let slot = if self.pairs { Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR) } else { Slot::CAUTIOUS };
         match self.code {
-            Code::Statement(statement) => statement.scheduling.over(slot),
-            Code::Word(_) => slot,
+            Code::Statement(statement) => statement.scheduling.over(slowest(self.pairs)),
+            Code::Word(_) => slowest(self.pairs),
         }
     }
     /// The line's word.

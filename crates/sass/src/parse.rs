@@ -6,6 +6,7 @@ mod fit;
 mod numbers;
 mod operand;
 
+use roundonce_arith::Format;
 use roundonce_isa::{Effect, Finding};
 
 use self::fit::{Misfit, fit};
@@ -71,7 +72,7 @@ impl Statement {
 
     /// Its scheduling, where more than `.reuse` is written; what is not written is [`Slot::CAUTIOUS`]'s.
     pub fn slot(&self) -> Option<Slot> {
-        self.scheduling.slot()
+        self.scheduling.is_given().then(|| self.scheduling.over(Slot::CAUTIOUS))
     }
 
     /// Its word.
@@ -130,8 +131,8 @@ pub(crate) struct Cursor<'a> {
     pub(crate) at: usize,
     /// Whose instructions of 64 bits are read.
     generation: Generation,
-    /// Notes about the immediates of a statement of 128 bits that were rounded.
-    pub(crate) rounded: Vec<Finding>,
+    /// The floats of a statement of 128 bits, as they were read.
+    pub(crate) immediates: Vec<(Format, u64, Span)>,
 }
 
 impl<'a> Cursor<'a> {
@@ -139,7 +140,7 @@ impl<'a> Cursor<'a> {
         Cursor::of(text, Generation::NEWEST)
     }
     pub(crate) fn of(text: &'a str, generation: Generation) -> Cursor<'a> {
-        Cursor { text, at: 0, generation, rounded: Vec::new() }
+        Cursor { text, at: 0, generation, immediates: Vec::new() }
     }
     #[inline]
     pub(crate) fn peek(&self) -> u8 {

@@ -63,24 +63,24 @@ rules! {
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
-/// The note about an immediate that was rounded to these bits; none where a disassembler writes the bits so.
+/// The note about an immediate that was rounded to these bits; none where a disassembler, whose text `printed` appends,
+/// writes the bits so: with twenty digits.
 pub(crate) fn rounded(
     format: Format,
     written: &str,
     bits: u64,
-    printed: &str,
+    printed: impl FnOnce(&mut String),
     span: (usize, usize),
 ) -> Option<Finding> {
-    let unsigned = written.trim_start_matches(['-', '+']);
-    let is_named = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
-    if is_named
-        || printed == written
-        || parse_value(format, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact)
-    {
+    let is_named = written.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_exact = || parse_value(format, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact);
+    if is_named || is_exact() {
         return None;
     }
-    let digits = format.width() as usize / 4;
-    Some(ROUNDED.at(span, format!("`{written}` is rounded to {printed} ({bits:#0width$x})", width = digits + 2)))
+    let mut text = String::new();
+    printed(&mut text);
+    let (text, width) = (text.trim_end(), format.width() as usize / 4 + 2);
+    (text != written).then(|| ROUNDED.at(span, format!("`{written}` is rounded to {text} ({bits:#0width$x})")))
 }
 
 /// The finding of an instruction that cannot be encoded, located at the operand at fault.

@@ -177,10 +177,6 @@ impl Scheduling {
     pub(crate) fn is_given(self) -> bool {
         u64::from(self.given) & !fields::REUSE.mask() != 0
     }
-    /// Its slot, if it is given; what is not written is [`Slot::CAUTIOUS`]'s.
-    pub(crate) fn slot(self) -> Option<Slot> {
-        self.is_given().then(|| self.over(Slot::CAUTIOUS))
-    }
     /// The slot of this text where another says the rest.
     pub(crate) const fn over(self, rest: Slot) -> Slot {
         Slot::from_bits(rest.bits() & !self.given | self.bits)

@@ -241,10 +241,10 @@ class StandIn(NDArrayOperatorsMixin):
         how, keeps_axis = _given(how), keeps_axis is not np._NoValue and bool(keeps_axis)
         if how:
             raise Untraceable(f"np.{word}", f"with {how}: expected axes, and nothing else", caller())
-        text = ", ".join([f"axis={axis}"] * (axis is not None) + ["keepdims=True"] * keeps_axis)
-        value = getattr(np, word)(self.node.value, axis, keepdims=keeps_axis)
         if not self.node.is_input:
             raise Untraceable(f"np.{word}", NO_EXTREME, caller())
+        text = ", ".join([f"axis={axis}"] * (axis is not None) + ["keepdims=True"] * keeps_axis)
+        value = getattr(np, word)(self.node.value, axis, keepdims=keeps_axis)
         return self._part(value, f"{word}({text})", is_view=False)
 
     def var(

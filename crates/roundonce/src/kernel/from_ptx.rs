@@ -69,16 +69,16 @@ fn lowered<T: Send>(module: &ptx::Module<'_>, lower: impl FnOnce() -> T + Send) 
 /// cannot be run, what the assembler rejects is the reason, and what else cannot be run comes behind; names that nothing declares
 /// have other errors in their wake.
 fn accepted(program: Result<Program, Vec<Finding>>, mut rejected: Vec<Finding>) -> Result<Program, Refusal> {
-    let has_errors = |findings: &[Finding]| findings.iter().any(|finding| OF_INSTRUCTIONS.contains(&finding.code));
+    let has_rejected = |findings: &[Finding]| findings.iter().any(|finding| OF_INSTRUCTIONS.contains(&finding.code));
     match program {
-        Ok(program) if !has_errors(&rejected) => Ok(program),
+        Ok(program) if !has_rejected(&rejected) => Ok(program),
         Ok(_) => {
             rejected.retain(|found| OF_INSTRUCTIONS.contains(&found.code));
             Err(Refusal::of(rejected, ptx::UNSUPPORTED))
         }
         Err(mut findings) => {
             if findings.iter().any(|finding| finding.code != ptx::UNSUPPORTED) {
-                if !has_errors(&rejected) {
+                if !has_rejected(&rejected) {
                     return Err(Refusal::of(findings, ptx::UNSUPPORTED));
                 }
                 findings.retain(|finding| finding.code == ptx::UNSUPPORTED);

@@ -81,15 +81,15 @@ impl Cubin {
     }
 }
 
-/// The word of a text in the place of another: the control fields, but for `.reuse`, are those of the other where the
-/// text has none.
+/// The word of a text in the place of another, whose control fields stay where the text does not write them, and what is
+/// worth knowing of it.
 ///
 /// # Errors
 /// As [`asm_line`](super::asm_line).
 pub(crate) fn replaced(word: u128, text: &str, target: Target) -> Result<(u128, Vec<Finding>), Finding> {
-    let mut line = parse::parse_line(text, target)?;
-    let mut findings = core::mem::take(&mut line.rounded);
+    let line = parse::parse_line(text, target)?;
     let word = parse::in_place_of(&line, word, target)?;
+    let mut findings = line.rounded(text).collect();
     word_findings(word, target, Location::Whole, &mut findings);
     Ok((word, findings))
 }

@@ -100,16 +100,14 @@ impl Reader<'_> {
         match parse_line(code, self.target) {
             Ok(line) => {
                 self.listing.lines.push(CodeLine { word: line.word, span: (start, end) });
-                self.findings.extend(line.rounded.into_iter().map(|note| moved(note, start)));
+                self.findings.extend(line.rounded(code).map(|note| moved(note, start)));
             }
             Err(finding) => match other(code) {
                 // A word of the family must read as such.
                 Some(word) if finding.code == rules::MNEMONIC.code || code.contains(".dword") => {
                     self.listing.lines.push(CodeLine { word, span: (start, end) });
                 }
-                _ => {
-                    self.findings.push(moved(finding, start));
-                }
+                _ => self.findings.push(moved(finding, start)),
             },
         }
     }

@@ -53,10 +53,20 @@ struct Statement {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     pub(crate) word: u128,
-    /// A note for each immediate that was rounded.
-    pub(crate) rounded: Vec<Finding>,
+    /// The floats that its word was made of.
+    immediates: Vec<(Format, u64, Span)>,
     /// What it says of its control fields; all of them where its word is beside it.
     scheduling: Option<Scheduling>,
+}
+
+impl Line {
+    /// A note for each immediate of its text that was rounded.
+    pub(super) fn rounded(&self, text: &str) -> impl Iterator<Item = Finding> {
+        self.immediates.iter().filter_map(move |&(format, bits, span)| {
+            let printed = |out: &mut String| push_number(format, bits, NanNames::Both, Style::Nvdisasm, out);
+            rules::rounded(format, text.get(span.0..span.1)?, bits, printed, span)
+        })
+    }
 }
 
 /// The word of one line of text. What the line does not say of the control fields is the slowest: a stall of 15 cycles
@@ -93,10 +103,9 @@ pub(super) fn parse_line(line: &str, target: Target) -> Result<Line, Finding> {
         return Err(cursor.expected("`;` or the end of the line behind the statement"));
     }
     let own = statement.word(line, target)?;
-    let rounded = core::mem::take(&mut cursor.rounded);
     match words[..] {
         [low, high] => beside(own, u128::from(high) << 64 | u128::from(low), statement.span, target),
-        _ => Ok(Line { word: own, rounded, scheduling: Some(statement.scheduling) }),
+        _ => Ok(Line { word: own, immediates: cursor.immediates, scheduling: Some(statement.scheduling) }),
     }
 }
 
@@ -116,7 +125,7 @@ pub(super) fn beside(own: u128, word: u128, span: Span, target: Target) -> Resul
             differs(format!("the word beside is no instruction: {error}"))
         }
         (Ok(own), Ok(other)) if own != other => differs(format!("the word beside is `{other}`, not `{own}`")),
-        _ => Ok(Line { word, rounded: Vec::new(), scheduling: None }),
+        _ => Ok(Line { word, immediates: Vec::new(), scheduling: None }),
     }
 }
 
@@ -463,9 +472,7 @@ impl Cursor<'_> {
         }
         let span = (start, self.at);
         let bits = read_number(format, text).map_err(|message| rules::NUMBER.at(span, message))?;
-        let mut printed = String::new();
-        push_number(format, bits, NanNames::Both, Style::Nvdisasm, &mut printed);
-        self.rounded.extend(rules::rounded(format, text, bits, printed.trim_end(), span));
+        self.immediates.push((format, bits, span));
         Ok(bits)
     }
 }
